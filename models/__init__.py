@@ -1,0 +1,1 @@
+"""What things are. No I/O; standard library and pydantic only."""

@@ -1,0 +1,56 @@
+"""Pages, their text layer, and the prepared picture of a page."""
+
+from dataclasses import dataclass
+
+from models.geometry import Box, Transform
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a PDF's text layer. `box` in page points; `block` and `line` as the file groups them."""
+
+    text: str
+    box: Box
+    block: int = 0
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """One page as split saw it. Sizes in points of the page as displayed."""
+
+    page_no: int
+    """From 1."""
+    width_pt: float
+    height_pt: float
+    rotation: int = 0
+    """Degrees clockwise that the file asks for (/Rotate or EXIF), already applied to every size and box."""
+    words: tuple[Word, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Stable finding codes about this page, e.g. box-repaired."""
+
+    @property
+    def layer_text(self) -> str:
+        """The text layer's words, a line a line."""
+        lines: dict[tuple[int, int], list[str]] = {}
+        for word in self.words:
+            lines.setdefault((word.block, word.line), []).append(word.text)
+        return "\n".join(" ".join(words) for words in lines.values())
+
+
+@dataclass(frozen=True, slots=True)
+class PageImage:
+    """The prepared picture of a page in the content-addressed store."""
+
+    sha256: str
+    suffix: str
+    """File suffix with the dot: .jpg or .png."""
+    width_px: int
+    height_px: int
+    transform: Transform
+    """Pixels of this image → points of its page."""
+    ink: float
+    """Share of pixels, 0 to 1, that differ from the paper after noise is taken away."""
+    is_blank: bool
+    notes: tuple[str, ...] = ()
+    """Stable finding codes about the picture, e.g. downscaled, truncated."""

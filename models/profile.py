@@ -1,0 +1,38 @@
+"""A profile: an OCR model as data."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from models.recipe import Recipe
+
+
+class Profile(BaseModel):
+    """What a client has to know of an OCR model. One module of `models.profiles` each."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    title: str
+    engine: Literal["ppocr", "rapidocr", "fake"]
+    revision: str
+    """Names the weights, prompts and parser; part of every recipe hash."""
+    licence: str
+    """Licence of code and weights, in a line shown to whoever uses the profile."""
+    scripts: frozenset[str]
+    """Scripts (as models.text.script_of names them) that the model reads; others are flagged."""
+    long_edge_px: int = 1540
+    max_pixels: int = 4_000_000
+    timeout_s: float = Field(120.0, gt=0)
+    """Most seconds for one page before its worker is killed."""
+    batch_pages: int = Field(16, ge=1)
+    """Pages claimed as one."""
+
+    def recipe(self) -> Recipe:
+        """The profile's default recipe."""
+        return Recipe(
+            profile=self.name,
+            revision=self.revision,
+            long_edge_px=self.long_edge_px,
+            max_pixels=self.max_pixels,
+        )

@@ -1,0 +1,81 @@
+"""What OCR returned for one page under one recipe."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from models.geometry import Box
+
+
+class BlockType(StrEnum):
+    """What a block of a page is. Parsers of all profiles map to these."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    LIST = "list"
+    TABLE = "table"
+    FORMULA = "formula"
+    CODE = "code"
+    CAPTION = "caption"
+    FOOTNOTE = "footnote"
+    HEADER = "header"
+    FOOTER = "footer"
+    PICTURE = "picture"
+    """Its text is a description, not a transcription: kept apart, never searchable as document words."""
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A passage of a page, in reading order. `box` in page points."""
+
+    type: BlockType
+    text: str
+    box: Box | None = None
+    level: int = 0
+    """Heading level from 1; 0 for all else."""
+    rows: tuple[tuple[str, ...], ...] = ()
+    """Cells of a table, row by row; `text` then holds the same, cells split by tabs, rows by newlines."""
+    html: str | None = None
+    confidence: float | None = None
+    """0 to 1, from the engine, where it gives one."""
+
+
+class FinishReason(StrEnum):
+    """How the engine ended. Only `stop` can be good."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    REPETITION = "repetition"
+
+
+class ReadingSource(StrEnum):
+    """Where the text came from."""
+
+    OCR = "ocr"
+    TEXT_LAYER = "text-layer"
+    NONE = "none"
+    """The page is blank: there was nothing to read and nothing was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One page's answer under one recipe. Text is clean: no NUL, no lone surrogate, no control characters."""
+
+    source: ReadingSource
+    text: str
+    blocks: tuple[Block, ...]
+    finish_reason: FinishReason = FinishReason.STOP
+    engine: str = ""
+    """Engine name and version, e.g. faster-paddle 1.0.4 tiny."""
+    seconds: float = 0.0
+    """Time the engine spent on this page."""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    confidence: float | None = None
+    attempts: int = 1
+    raw: str | None = None
+    """The engine's own answer where it differs from `text`."""
+    layer_agreement: float | None = None
+    """0 to 1: how well the page's text layer agrees with what was read; None when there is no sane layer."""
+    notes: tuple[str, ...] = field(default=())
+    """Stable finding codes the engine side wants recorded, e.g. layer-rejected."""

@@ -1,0 +1,75 @@
+"""A recipe: all that decides what OCR returns. Its hash names it."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from models.errors import Code, ConfigurationError
+from models.stage import STAGE_VERSION, Stage
+
+TextLayerPolicy = Literal["check", "prefer", "ignore"]
+
+
+class Recipe(BaseModel):
+    """What a page is read with. Frozen; equal recipes have equal hashes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    profile: str = "ppocr"
+    revision: str = ""
+    """Revision of the profile: weights, prompts and parser. Filled in from the profile."""
+    text_layer: TextLayerPolicy = Field(
+        "check",
+        description="check: read every page and compare; prefer: use a PDF's text layer where it proves "
+        "sane against the picture; ignore: do not look at it",
+    )
+    long_edge_px: int = Field(1540, ge=256, le=8192, description="long edge of the page image in pixels")
+    max_pixels: int = Field(
+        4_000_000, ge=65_536, le=64_000_000, description="most pixels of a page image; larger pages shrink"
+    )
+    jpeg_quality: int = Field(90, ge=50, le=100, description="quality of stored page images")
+    annotations: bool = Field(True, description="draw annotations and form values, as on paper")
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 (hex) over all fields and the versions of the stages that make a reading."""
+        return _digest(self.model_dump() | {"versions": _versions(Stage.PREPROCESS, Stage.OCR)})
+
+    @property
+    def preprocess_key(self) -> str:
+        """SHA-256 (hex) of what decides a page image: recipes that agree on it share page images."""
+        fields = {"long_edge_px", "max_pixels", "jpeg_quality", "annotations"}
+        return _digest(
+            self.model_dump(include=fields) | {"versions": _versions(Stage.SPLIT, Stage.PREPROCESS)}
+        )
+
+    def with_options(self, options: Iterable[str]) -> "Recipe":
+        """This recipe with `key=value` options applied; raises ConfigurationError for unknown ones."""
+        changes: dict[str, Any] = {}
+        for option in options:
+            key, found, value = option.partition("=")
+            if not found or key not in type(self).model_fields or key in {"profile", "revision"}:
+                known = sorted(set(type(self).model_fields) - {"profile", "revision"})
+                raise ConfigurationError(
+                    f"'{option}' is no recipe option. Write key=value with one of: {', '.join(known)}.",
+                    Code.UNKNOWN_RECIPE_KEY,
+                )
+            changes[key] = value
+        try:
+            return Recipe.model_validate(self.model_dump() | changes)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise ConfigurationError(
+                f"recipe option {first['loc'][0]}: {first['msg']}.", Code.UNKNOWN_RECIPE_KEY
+            ) from error
+
+
+def _versions(*stages: Stage) -> dict[str, int]:
+    return {stage.value: STAGE_VERSION[stage] for stage in stages}
+
+
+def _digest(value: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,100 @@
+"""Settings: the only global state. Read once from the environment, PAGEMILL_… names."""
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from models.errors import ConfigurationError
+from models.stage import Stage
+
+
+class RetryPolicy(BaseModel):
+    """How often and how soon a stage tries again after a transient error."""
+
+    attempts: int = Field(4, ge=1, le=20, description="tries in all")
+    delay_s: float = Field(2.0, ge=0, description="seconds before the second try")
+    factor: float = Field(3.0, ge=1, description="growth of the delay from try to try")
+    jitter: float = Field(0.3, ge=0, le=1, description="random share added to or taken from a delay")
+
+    def delay(self, attempt: int, chance: float) -> float:
+        """Seconds to wait after failed try `attempt` (from 1); `chance` is a random number from 0 to 1."""
+        return self.delay_s * self.factor ** (attempt - 1) * (1 + self.jitter * (2 * chance - 1))
+
+
+class RetrySettings(BaseModel):
+    """Retry policies by stage, e.g. PAGEMILL_RETRY__OCR__ATTEMPTS=6."""
+
+    split: RetryPolicy = RetryPolicy()
+    preprocess: RetryPolicy = RetryPolicy()
+    ocr: RetryPolicy = RetryPolicy()
+    load: RetryPolicy = RetryPolicy()
+
+    def of(self, stage: Stage) -> RetryPolicy:
+        """The policy of a stage; register and validate have none of their own and use split's and ocr's."""
+        policy: RetryPolicy = getattr(
+            self, {Stage.REGISTER: "split", Stage.VALIDATE: "ocr"}.get(stage, stage.value)
+        )
+        return policy
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. Every field is an environment variable PAGEMILL_<FIELD>."""
+
+    model_config = SettingsConfigDict(env_prefix="PAGEMILL_", env_nested_delimiter="__", frozen=True)
+
+    home: Path = Path("~/.local/share/pagemill")
+    """Where the embedded Postgres, the store and the logs live."""
+    database_url: SecretStr | None = None
+    """Your own Postgres, e.g. postgresql://user@host/pagemill. Empty: the embedded one."""
+    profile: str = "ppocr"
+    """Profile used when none is named."""
+    jobs: int = Field(
+        default_factory=lambda: (
+            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        ),
+        ge=1,
+    )
+    """Worker processes per CPU pool."""
+    split_timeout_s: float = Field(120.0, gt=0)
+    """Most seconds to read the structure of a document's next 64 pages."""
+    render_timeout_s: float = Field(30.0, gt=0)
+    """Most seconds to render one page."""
+    lease_s: float = Field(120.0, gt=1)
+    """A claim that is not renewed for so long is free for others."""
+    max_crashes: int = Field(3, ge=1)
+    """A page in flight at so many worker deaths is quarantined."""
+    password_file: Path | None = None
+    """One password a line; each is tried on a PDF that needs one."""
+    vectors: bool = True
+    """Store and search embedding vectors where pgvector is there."""
+    retry: RetrySettings = RetrySettings()
+
+    @property
+    def root(self) -> Path:
+        """`home`, expanded and absolute."""
+        return self.home.expanduser().absolute()
+
+    @property
+    def store(self) -> Path:
+        """Root of the content-addressed store."""
+        return self.root / "store"
+
+
+@cache
+def get_settings() -> Settings:
+    """The settings of this process. Raises ConfigurationError with the variable's name."""
+    return load_settings()
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Settings from the environment with overrides, not remembered. Raises ConfigurationError."""
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "PAGEMILL_" + "__".join(str(part) for part in first["loc"]).upper()
+        raise ConfigurationError(f"{name}: {first['msg']}.") from error
