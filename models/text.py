@@ -34,7 +34,7 @@ CJK_SCRIPTS = frozenset({"han", "kana", "hangul"})
 
 
 def clean(text: str) -> str:
-    """`text` without NUL, control characters and lone surrogates; surrogate pairs joined, one kind of newline.
+    """`text` without NUL, control characters and lone surrogates; pairs joined, one kind of newline.
 
     Form feeds, vertical tabs and carriage returns become newlines. Idempotent.
     """
