@@ -1,0 +1,79 @@
+"""The content-addressed store: files named by the SHA-256 of their bytes."""
+
+import errno
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from models.errors import Code, EnvironmentFault, StoreFull
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
+class Store:
+    """Files under `root`, two levels of folders deep. Safe for several processes at once.
+
+    A file appears under its name only when complete (written beside it, then renamed). It is not synced to
+    disk one by one, because everything here can be made again: after a power cut a name may hold fewer
+    bytes than it should, so `put` compares sizes and writes such a file anew.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, sha256: str, suffix: str) -> Path:
+        """Where the file of that hash lies or would lie. `suffix` with its dot."""
+        return self.root / sha256[:2] / sha256[2:4] / f"{sha256}{suffix}"
+
+    def exists(self, sha256: str, suffix: str) -> bool:
+        """Whether the file is there and not empty."""
+        try:
+            return self.path(sha256, suffix).stat().st_size > 0
+        except FileNotFoundError:
+            return False
+
+    def put(self, data: bytes, suffix: str) -> str:
+        """Keep `data` and return its SHA-256 (hex). Nothing is written when it is there already.
+
+        Raises StoreFull when no space is left, EnvironmentFault (`home-unwritable`) when writing is
+        impossible for another reason.
+        """
+        sha256 = hashlib.sha256(data).hexdigest()
+        target = self.path(sha256, suffix)
+        try:
+            if not _holds(target, len(data)):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                _write(target, data)
+        except OSError as error:
+            raise _translated(error, self.root) from error
+        return sha256
+
+
+def _holds(path: Path, size: int) -> bool:
+    try:
+        return path.stat().st_size == size
+    except FileNotFoundError:
+        return False
+
+
+def _write(target: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(prefix=".part-", dir=target.parent)
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _translated(error: OSError, root: Path) -> StoreFull | EnvironmentFault:
+    if error.errno in _FULL:
+        return StoreFull(f"No space is left for page images in {root}. Free some and start again.")
+    return EnvironmentFault(
+        f"Page images cannot be written to {root}: {error.strerror or error}. "
+        "Set PAGEMILL_HOME to a folder that you may write to.",
+        Code.HOME_UNWRITABLE,
+    )
