@@ -21,6 +21,9 @@ class Profile(BaseModel):
     """Licence of code and weights, in a line shown to whoever uses the profile."""
     scripts: frozenset[str]
     """Scripts (as models.text.script_of names them) that the model reads; others are flagged."""
+    finds_lines: bool = False
+    """The model finds lines before it reads them: no line is its word that there is no text, and what it
+    writes is bounded by the lines it found, so it cannot run in a loop."""
     long_edge_px: int = 1540
     max_pixels: int = 4_000_000
     timeout_s: float = Field(120.0, gt=0)

@@ -1,7 +1,13 @@
 """What the checks say of a reading."""
 
+import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+from models.engine import OcrRequest
+from models.profile import Profile
+from models.text import scripts
 
 
 class Severity(StrEnum):
@@ -33,3 +39,45 @@ class Finding:
     severity: Severity
     message: str
     evidence: dict[str, float | int | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PageUnderCheck:
+    """What the checks know of a page besides its reading: size, pixels, text layer and who read it."""
+
+    width_pt: float
+    height_pt: float
+    ink: float
+    """Share of pixels, 0 to 1, that differ from the paper."""
+    pixels: int
+    """Of the page image, width times height."""
+    is_blank: bool = False
+    notes: tuple[str, ...] = ()
+    """Stable finding codes from split and preprocess."""
+    layer_words: int = 0
+    """Words of the text layer, sane or not."""
+    layer_scripts: Mapping[str, int] = field(default_factory=dict)
+    """Letters of each script in the text layer."""
+    reads: frozenset[str] = frozenset()
+    """Scripts that the profile reads; empty: nothing is known, all are taken."""
+    finds_lines: bool = False
+    """As `Profile.finds_lines`."""
+
+    @classmethod
+    def of(cls, request: OcrRequest, profile: Profile, notes: tuple[str, ...] = ()) -> "PageUnderCheck":
+        """The page of a request, read with `profile`; `notes` are those of its PageFacts."""
+        image = request.image
+        # Letters of formulas (𝑥) are their plain letters here: OCR reads them as such.
+        layer = unicodedata.normalize("NFKC", " ".join(word.text for word in request.words))
+        return cls(
+            width_pt=request.width_pt,
+            height_pt=request.height_pt,
+            ink=image.ink,
+            pixels=image.width_px * image.height_px,
+            is_blank=image.is_blank,
+            notes=(*notes, *image.notes),
+            layer_words=len(request.words),
+            layer_scripts=scripts(layer),
+            reads=profile.scripts,
+            finds_lines=profile.finds_lines,
+        )

@@ -9,4 +9,5 @@ PROFILE = Profile(
     revision="faster-paddle-1.0.4-tiny.1",
     licence="faster-paddle MIT; PP-OCRv6 weights Apache-2.0",
     scripts=frozenset({"latin", "han", "kana"}),
+    finds_lines=True,
 )

@@ -9,5 +9,6 @@ PROFILE = Profile(
     revision="rapidocr-3.10.0-small.1",
     licence="RapidOCR Apache-2.0; PP-OCRv6 weights Apache-2.0",
     scripts=frozenset({"latin", "han", "kana"}),
+    finds_lines=True,
     timeout_s=300.0,
 )

@@ -1,0 +1,197 @@
+"""The checks themselves: each looks at one thing and says what it saw, or nothing."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from models.geometry import Box
+from models.reading import BlockType, FinishReason, Reading, ReadingSource
+from models.text import clean, scripts
+from models.verdict import PageUnderCheck, Severity
+from tasks.work.checks.limits import CheckLimits
+from tasks.work.checks.loops import find_loop, loop_text
+
+SCRIPT_NOTE = "script-unsupported"
+
+
+Evidence = dict[str, float | int | str]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A reading, its page and the limits it is held to."""
+
+    reading: Reading
+    page: PageUnderCheck
+    limits: CheckLimits
+
+    @property
+    def has_answer(self) -> bool:
+        """Text, or a description of a picture."""
+        blocks = self.reading.blocks
+        return bool(self.reading.text.strip()) or any(block.text.strip() for block in blocks)
+
+    @property
+    def has_layer_words(self) -> bool:
+        """The file itself says that there is text: agreement is measured only against a sane layer."""
+        is_sane = self.reading.layer_agreement is not None
+        return is_sane and self.page.layer_words >= self.limits.layer_words
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What a check saw. `severity` only where it differs from the check's own."""
+
+    message: str
+    evidence: Evidence = field(default_factory=dict)
+    severity: Severity | None = None
+
+
+def truncated(case: Case) -> Sighting | None:
+    """The engine stopped at its token limit."""
+    if case.reading.finish_reason is not FinishReason.LENGTH:
+        return None
+    evidence: Evidence = {"tokens": case.reading.tokens_out} if case.reading.tokens_out else {}
+    return Sighting("The engine stopped at its length limit: the end of the page is missing.", evidence)
+
+
+def repetition(case: Case) -> Sighting | None:
+    """The engine stopped because it repeated itself."""
+    if case.reading.finish_reason is not FinishReason.REPETITION:
+        return None
+    return Sighting("The engine stopped because it repeated itself.")
+
+
+def loop(case: Case) -> Sighting | None:
+    """The text repeats itself as no printed page does; text layers and line readers cannot."""
+    if case.reading.source is not ReadingSource.OCR or case.page.finds_lines:
+        return None
+    run = find_loop(loop_text(case.reading.blocks, case.reading.text, case.limits), case.limits)
+    if run is None:
+        return None
+    return Sighting(
+        f"The same {run.period} characters stand {run.repeats} times in a row.",
+        {"period": run.period, "repeats": run.repeats, "chars": run.chars},
+        None if run.chars >= case.limits.loop_chars else Severity.WARNING,
+    )
+
+
+def empty_with_ink(case: Case) -> Sighting | None:
+    """Ink on the page, nothing read, and no good reason to believe that."""
+    if case.has_answer or case.page.is_blank:
+        return None
+    evidence: Evidence = {"ink": round(case.page.ink, 4)}
+    if case.has_layer_words:
+        evidence["layer_words"] = case.page.layer_words
+        return Sighting("Nothing was read although the page's text layer has words.", evidence)
+    if case.page.finds_lines:
+        return None
+    weight = Severity.WARNING if case.page.ink >= case.limits.picture_ink else None
+    return Sighting("Nothing was read although there is ink on the page.", evidence, weight)
+
+
+def no_text_found(case: Case) -> Sighting | None:
+    """A line finder looked at a page with ink and found no line: most likely a picture."""
+    is_asked = case.page.finds_lines and not case.page.is_blank
+    if not is_asked or case.has_answer or case.has_layer_words:
+        return None
+    weight = Severity.INFO if case.page.ink >= case.limits.picture_ink else None
+    return Sighting("No line of text was found on the page.", {"ink": round(case.page.ink, 4)}, weight)
+
+
+def text_on_blank(case: Case) -> Sighting | None:
+    """Text for a page that has no ink was made up, or is hidden in the file."""
+    if not case.page.is_blank or not case.has_answer:
+        return None
+    return Sighting(
+        "There is text although the page is blank.",
+        {"chars": len(case.reading.text), "ink": round(case.page.ink, 4)},
+    )
+
+
+def control_characters(case: Case) -> Sighting | None:
+    """Text that was not cleaned: Postgres would refuse it."""
+    texts = [case.reading.text, *(block.text for block in case.reading.blocks)]
+    texts += [cell for block in case.reading.blocks for row in block.rows for cell in row]
+    dirty = sum(text != clean(text) for text in texts)
+    if not dirty:
+        return None
+    return Sighting("The text holds control characters or half characters.", {"texts": dirty})
+
+
+def text_lost(case: Case) -> Sighting | None:
+    """Text and blocks must hold the same characters: only blocks reach the knowledge base."""
+    text, blocks = _chars(case.reading.text), Counter[str]()
+    words = Counter[str]()
+    for block in case.reading.blocks:
+        blocks += _chars(block.text)
+        if block.type is not BlockType.PICTURE:
+            words += _chars(block.text)
+    lost, added = (text - blocks).total(), (words - text).total()
+    if not lost and not added:
+        return None
+    return Sighting("The text and the blocks of the page differ.", {"lost": lost, "added": added})
+
+
+def layer_disagreement(case: Case) -> Sighting | None:
+    """What was read and the page's text layer do not say the same."""
+    agreement = case.reading.layer_agreement
+    if agreement is None or agreement >= case.limits.layer_agreement:
+        return None
+    return Sighting(
+        f"The page's text layer agrees with what was read only to {agreement:.0%}.",
+        {"agreement": round(agreement, 4)},
+    )
+
+
+def too_much_text(case: Case) -> Sighting | None:
+    """More characters than the page's ink can draw."""
+    if case.reading.source is not ReadingSource.OCR or case.page.is_blank:
+        return None
+    chars, ink_px = _chars(case.reading.text).total(), case.page.ink * case.page.pixels
+    if chars < case.limits.min_chars_for_ink or ink_px >= chars * case.limits.ink_px_per_char:
+        return None
+    evidence: Evidence = {"chars": chars, "ink_px": round(ink_px)}
+    return Sighting("There is more text than the ink on the page can draw.", evidence)
+
+
+def script_unsupported(case: Case) -> Sighting | None:
+    """The page is in a script that the profile cannot read; a text layer taken as it is needs no reading."""
+    if SCRIPT_NOTE in case.reading.notes:
+        return Sighting("The engine met a script that it cannot read.")
+    if case.reading.source is not ReadingSource.OCR or not case.page.reads:
+        return None
+    letters = Counter(scripts(case.reading.text))
+    if case.reading.layer_agreement is not None:
+        letters.update(case.page.layer_scripts)
+    foreign = {script: n for script, n in letters.items() if script not in case.page.reads}
+    count = sum(foreign.values())
+    if count < max(case.limits.min_foreign_letters, case.limits.foreign_share * letters.total()):
+        return None
+    main = max(foreign, key=lambda script: foreign[script])
+    return Sighting(f"The profile does not read {main} letters.", {"script": main, "letters": count})
+
+
+def low_confidence(case: Case) -> Sighting | None:
+    """The engine itself is not sure."""
+    confidence = case.reading.confidence
+    if confidence is None or not case.has_answer or confidence >= case.limits.confidence:
+        return None
+    return Sighting(f"The engine is sure only to {confidence:.0%}.", {"confidence": round(confidence, 4)})
+
+
+def boxes_outside(case: Case) -> Sighting | None:
+    """A box that stands off the page points nowhere."""
+    boxes = [block.box for block in case.reading.blocks if block.box is not None]
+    outside = sum(_is_outside(box, case.page, case.limits.box_slack_pt) for box in boxes)
+    if not outside:
+        return None
+    evidence: Evidence = {"outside": outside, "boxes": len(boxes)}
+    return Sighting(f"{outside} of {len(boxes)} boxes stand outside the page.", evidence)
+
+
+def _chars(text: str) -> Counter[str]:
+    return Counter("".join(text.split()))
+
+
+def _is_outside(box: Box, page: PageUnderCheck, slack: float) -> bool:
+    return min(box.x0, box.y0) < -slack or box.x1 > page.width_pt + slack or box.y1 > page.height_pt + slack
