@@ -50,6 +50,8 @@ class Settings(BaseSettings):
     """Where the embedded Postgres, the store and the logs live."""
     database_url: SecretStr | None = None
     """Your own Postgres, e.g. postgresql://user@host/pagemill. Empty: the embedded one."""
+    postgres_bin: Path | None = None
+    """Folder with other Postgres programs (initdb, postgres) for the embedded server than the wheel's."""
     profile: str = "ppocr"
     """Profile used when none is named."""
     jobs: int = Field(
