@@ -1,0 +1,112 @@
+"""From boxes of lines to the blocks of a page, in reading order.
+
+The story: lines are straightened, upright writing is laid on its side so that it reads like any other,
+the page is cut into columns and tables, and each column into paragraphs, list items and headings.
+"""
+
+from collections.abc import Sequence
+
+from models.geometry import Box, Transform
+from models.reading import Block, BlockType
+from models.text import CJK_SCRIPTS, script_of
+from tasks.work.columns import Region, regions
+from tasks.work.lines import Line, Placed, typical_height
+from tasks.work.paragraphs import Paragraph, paragraphs
+from tasks.work.skew import straighten
+from tasks.work.tables import Grid
+
+# A column of upright writing is at least so many times as high as wide.
+_UPRIGHT = 2.5
+
+
+def blocks_of(lines: Sequence[Line], transform: Transform) -> tuple[Block, ...]:
+    """Blocks of a page in reading order, boxes in page points.
+
+    `lines` have boxes in pixels of the page image, in any order; `transform` maps pixels to points. Lines
+    without text are left out. Columns are read one after the other, headings over several columns in
+    their place, Chinese and Japanese written downwards from right to left. Hyphens stay as they are.
+    """
+    lines = [line for line in lines if line.text.strip()]
+    placed = _laid_down(lines) if is_vertical(lines) else straighten(lines)
+    usual_height = _usual_height(placed)
+    found: list[Block] = []
+    for region in regions(placed):
+        found += _blocks(region, usual_height, transform)
+    return tuple(found)
+
+
+def is_vertical(lines: Sequence[Line]) -> bool:
+    """Whether most of the page's Chinese or Japanese text stands in columns to be read downwards."""
+    longer = [line for line in lines if len(line.text.strip()) > 2]
+    upright = [line for line in longer if _is_upright(line)]
+    return _letters(upright) > _letters(longer) / 2
+
+
+def text_of(blocks: Sequence[Block]) -> str:
+    """The text of a page: its blocks' texts with an empty line between them."""
+    return "\n\n".join(block.text for block in blocks if block.type is not BlockType.PICTURE)
+
+
+def _is_upright(line: Line) -> bool:
+    cjk = sum(script_of(char) in CJK_SCRIPTS for char in line.text)
+    return line.box.height > _UPRIGHT * line.box.width and cjk > len(line.text) / 2
+
+
+def _letters(lines: Sequence[Line]) -> int:
+    return sum(len(line.text) for line in lines)
+
+
+def _laid_down(lines: Sequence[Line]) -> list[Placed]:
+    # A quarter turn against the clock: down becomes right, and the rightmost column the first line.
+    return [Placed(line, Box(line.box.y0, -line.box.x1, line.box.y1, -line.box.x0)) for line in lines]
+
+
+def _usual_height(placed: Sequence[Placed]) -> float:
+    """Height of running text: the median over characters, so that long lines weigh more."""
+    weighted = sorted((item.frame.height, len(item.text)) for item in placed)
+    total, seen = sum(count for _, count in weighted), 0
+    for height, count in weighted:
+        seen += count
+        if 2 * seen >= total:
+            return max(height, 1.0)
+    return typical_height(placed)
+
+
+def _blocks(region: Region, usual_height: float, transform: Transform) -> list[Block]:
+    if isinstance(region, Grid):
+        return [_table(region, transform)]
+    return [_passage(paragraph, transform) for paragraph in paragraphs(region, usual_height)]
+
+
+def _table(grid: Grid, transform: Transform) -> Block:
+    return Block(
+        BlockType.TABLE,
+        "\n".join("\t".join(row) for row in grid.cells),
+        _box(grid.items, transform),
+        rows=grid.cells,
+        confidence=_confidence(grid.items),
+    )
+
+
+def _passage(paragraph: Paragraph, transform: Transform) -> Block:
+    return Block(
+        paragraph.type,
+        paragraph.text,
+        _box(paragraph.pieces, transform),
+        level=paragraph.level,
+        confidence=_confidence(paragraph.pieces),
+    )
+
+
+def _box(items: Sequence[Placed], transform: Transform) -> Box:
+    box = items[0].line.box
+    for item in items[1:]:
+        box = box.union(item.line.box)
+    return transform.box(box)
+
+
+def _confidence(items: Sequence[Placed]) -> float | None:
+    """Mean over characters; None when the engine gives no confidence."""
+    known = [(item.line.confidence, len(item.text)) for item in items if item.line.confidence is not None]
+    total = sum(length for _, length in known)
+    return sum(value * length for value, length in known) / total if total else None

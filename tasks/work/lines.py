@@ -1,0 +1,91 @@
+"""Lines of text and where they stand: what layout works on.
+
+Every function of layout is pure and deterministic: equal lines give equal blocks, whatever their order.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from models.geometry import Box
+from models.text import CJK_SCRIPTS, script_of
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A piece of a line as an engine or a text layer gives it. `box` in pixels of the page image."""
+
+    text: str
+    box: Box
+    confidence: float | None = None
+    """0 to 1, where the engine gives one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A line with its frame: the box it has once the page is straight and read from left to right.
+
+    Layout compares frames; the line's own box is what is reported.
+    """
+
+    line: Line
+    frame: Box
+
+    @property
+    def text(self) -> str:
+        """The line's text."""
+        return self.line.text
+
+    @property
+    def middle(self) -> float:
+        """Vertical centre of the frame."""
+        return (self.frame.y0 + self.frame.y1) / 2
+
+
+Row = tuple[Placed, ...]
+"""Pieces that stand side by side, from left to right."""
+
+
+def typical_height(items: Iterable[Placed]) -> float:
+    """Median frame height, at least one pixel."""
+    return max(1.0, median([item.frame.height for item in items] or [1.0]))
+
+
+def rows_of(items: Sequence[Placed]) -> list[Row]:
+    """Pieces grouped to rows, top to bottom: a piece joins a row whose middle its own is close to."""
+    rows: list[list[Placed]] = []
+    for item in sorted(items, key=lambda item: (item.middle, item.frame, item.text)):
+        if rows and _beside(item, rows[-1]):
+            rows[-1].append(item)
+        else:
+            rows.append([item])
+    return [tuple(sorted(row, key=lambda item: (item.frame, item.text))) for row in rows]
+
+
+def _beside(item: Placed, row: Sequence[Placed]) -> bool:
+    # The lower of the two heights decides, so that a drop cap or a big bracket does not swallow rows.
+    height = min(item.frame.height, typical_height(row))
+    return abs(item.middle - sum(other.middle for other in row) / len(row)) < height / 2
+
+
+def frame_of(items: Iterable[Placed]) -> Box:
+    """The frame around all pieces; there must be one."""
+    first, *rest = [item.frame for item in items]
+    for frame in rest:
+        first = first.union(frame)
+    return first
+
+
+def join(pieces: Iterable[str], separator: str) -> str:
+    """Pieces as one text. Between two characters of Chinese, Japanese or wide punctuation nothing is put."""
+    text = ""
+    for piece in pieces:
+        if text and piece and not (_is_wide(text[-1]) and _is_wide(piece[0])):
+            text += separator
+        text += piece
+    return text
+
+
+def _is_wide(char: str) -> bool:
+    return script_of(char) in CJK_SCRIPTS - {"hangul"} or unicodedata.east_asian_width(char) in "WF"

@@ -1,0 +1,76 @@
+"""How near two texts are: character error rate, and measures that do not mind the order of passages."""
+
+import re
+import unicodedata
+from collections import Counter
+
+from rapidfuzz.distance import Levenshtein
+
+from models.text import CJK_SCRIPTS, script_of
+
+_WORD = re.compile(r"\w+")
+# Soft hyphens and marks of writing direction are not printed; layers carry them, engines never return them.
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+
+
+def normalise(text: str) -> str:
+    """`text` as measured: NFKC (one form for ligatures and full-width signs), one space for any white."""
+    return " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).split())
+
+
+def cer(reference: str, hypothesis: str) -> float:
+    """Character error rate: edits (insert, delete, replace) per character of the reference, white left out.
+
+    Both texts are normalised first. It is 0.0 for equal texts and can exceed 1.0; for an empty reference
+    it is 0.0 or 1.0. A passage that stands at another place counts as deleted and inserted: where order
+    is not in question, look at `agreement` too.
+    """
+    expected = normalise(reference).replace(" ", "")
+    found = normalise(hypothesis).replace(" ", "")
+    if not expected:
+        return float(bool(found))
+    return Levenshtein.distance(expected, found) / len(expected)
+
+
+def agreement(a: str, b: str) -> float:
+    """0 to 1: how much of two texts is the same, whatever the order of words, lines and columns.
+
+    The F1 score over bags of pieces: three letters in a row of each word, its edges included, and two
+    characters in a row of Chinese, Japanese and Korean. Whole words would make one wrong letter a wrong
+    word; pairs of letters agree by chance (two English pages share 60 % of them, but 30 % of the triples).
+    1.0 for two empty texts.
+    """
+    left, right = _pieces(a), _pieces(b)
+    total = left.total() + right.total()
+    return 2 * (left & right).total() / total if total else 1.0
+
+
+def word_recall(reference: str, hypothesis: str) -> float:
+    """Share of the reference's words that the other text holds, case and order left out; 1.0 for none.
+
+    A character of Chinese or Japanese counts as a word. The measure for a ground truth that holds only a
+    part of what is printed.
+    """
+    expected, found = Counter(_words(reference)), Counter(_words(hypothesis))
+    return (expected & found).total() / expected.total() if expected else 1.0
+
+
+def _pieces(text: str) -> Counter[str]:
+    pieces: Counter[str] = Counter()
+    for run in _WORD.findall(normalise(text).casefold()):
+        if _is_cjk(run[0]):
+            pieces.update(run[i : i + 2] for i in range(max(1, len(run) - 1)))
+        else:
+            pieces.update(f" {run} "[i : i + 3] for i in range(len(run)))
+    return pieces
+
+
+def _words(text: str) -> list[str]:
+    words: list[str] = []
+    for run in _WORD.findall(normalise(text).casefold()):
+        words += list(run) if _is_cjk(run[0]) else [run]
+    return words
+
+
+def _is_cjk(char: str) -> bool:
+    return script_of(char) in CJK_SCRIPTS
