@@ -25,4 +25,4 @@ class Chunk:
     pages: tuple[int, ...]
     boxes: tuple[ChunkBox, ...]
     kind: str = "text"
-    """text or table."""
+    """text, table (rows by newlines, cells by tabs) or margin (headers and footers of one page)."""
