@@ -32,7 +32,7 @@ _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def find(paths: Sequence[Path], root_output: Path | None = None) -> Iterator[SourceFile | ScanProblem]:
-    """Every file at or below `paths`, each once, a folder's files by name before its folders; what is left out says why.
+    """Every file at or below `paths`, each once, by name; what is left out says why.
 
     Below a folder, hidden, temporary and system files, symbolic links and everything that is no file are
     passed over with a code `ignored-…`; a file that is named itself is taken whatever its name, and through

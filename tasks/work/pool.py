@@ -1,0 +1,163 @@
+"""Killable worker processes.
+
+Native code hangs and crashes, so it runs in children: one that overruns its time is killed, one that dies
+takes only its own task with it, and all are replaced after so many tasks. Where the system has a fork server,
+children come from one that has done the heavy imports: a replacement then costs milliseconds, not a second.
+"""
+
+import logging
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor, Future
+from functools import partial
+from multiprocessing.context import BaseContext
+from typing import Any, TypeVar
+
+from pebble import ProcessExpired, ProcessPool
+
+from models.errors import Code, PageFailed, PagemillError, TransientError
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+_PRELOAD = ["tasks.work.preprocess", "tasks.work.split"]
+
+# The pool kills a child that overruns; this is for children whose pool was killed first.
+_ORPHAN_GRACE_S = 30.0
+
+
+class WorkerPool:
+    """At most `workers` child processes that run picklable module-level functions.
+
+    `recycle_after`: tasks after which a child is replaced; 0 never. `initializer(*initargs)` runs once in
+    each new child. Children take paths and return small dataclasses: what is passed is pickled both ways.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        *,
+        recycle_after: int = 0,
+        initializer: Callable[..., object] | None = None,
+        initargs: Sequence[object] = (),
+    ) -> None:
+        self._new_pool = partial(
+            ProcessPool, workers, recycle_after, _start_child, (initializer, *initargs), _context()
+        )
+        self._lock = threading.Lock()
+        self._open: set[Future[Any]] = set()
+        self._closed = False
+        self._pool = self._new_pool()
+
+    def submit(
+        self,
+        fn: Callable[..., T],
+        *args: Any,
+        timeout_s: float,
+        timeout_code: Code,
+        crash_code: Code = Code.WORKER_DIED,
+    ) -> Future[T]:
+        """Run `fn(*args)` in a child. May be called from any thread.
+
+        The future ends with the result; with the error of our tree that `fn` raised (any other becomes a
+        PagemillError with code `internal`); with PageFailed (`timeout_code`) when the task ran longer than
+        `timeout_s` seconds and its child was killed; or with TransientError (`crash_code`), which names the
+        signal or exit number, when the child died. Cancelling it kills a child that has begun.
+        Raises RuntimeError after `close`.
+        """
+        outer: Future[T] = Future()
+        with self._lock:
+            inner = self._schedule(fn, args, timeout_s)
+            self._open.add(outer)
+        outer.add_done_callback(self._open.discard)
+        outer.add_done_callback(lambda ended: inner.cancel() if ended.cancelled() else None)
+        inner.add_done_callback(lambda done: _settle(outer, done, timeout_s, timeout_code, crash_code))
+        return outer
+
+    def close(self) -> None:
+        """Kill the children; futures that have not ended are cancelled."""
+        with self._lock:
+            self._closed = True
+            unfinished = tuple(self._open)
+        for future in unfinished:
+            future.cancel()
+        self._pool.stop()  # type: ignore[no-untyped-call]
+        self._pool.join()
+
+    def _schedule(self, fn: Callable[..., T], args: tuple[Any, ...], timeout_s: float) -> Future[T]:
+        if self._closed:
+            raise RuntimeError("the worker pool is closed")
+        call = (fn, args, timeout_s)
+        try:
+            scheduled: Future[T] = self._pool.schedule(_run, args=call, timeout=timeout_s)
+        except RuntimeError:
+            # The pool gives up when a child dies without a task, as from the kernel's memory killer.
+            _log.warning("worker pool broke; starting a new one")
+            self._pool = self._new_pool()
+            scheduled = self._pool.schedule(_run, args=call, timeout=timeout_s)
+        return scheduled
+
+
+def _context() -> BaseContext:
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(_PRELOAD)
+    return context
+
+
+def _start_child(initializer: Callable[..., object] | None, *initargs: object) -> None:
+    # Python's own handler would wait for native code to return; the default action does not.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if initializer is not None:
+        initializer(*initargs)
+
+
+def _run(fn: Callable[..., T], args: tuple[Any, ...], timeout_s: float) -> T:
+    """In the child: only errors that can be pickled leave it."""
+    _alarm(timeout_s + _ORPHAN_GRACE_S)
+    try:
+        return fn(*args)
+    except PagemillError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise PagemillError(f"{type(error).__name__}: {error}") from error
+    finally:
+        _alarm(0)
+
+
+def _alarm(seconds: float) -> None:
+    """Let the kernel kill this process then, even inside native code; 0 takes it back."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _settle(
+    outer: Future[T], done: Future[T], timeout_s: float, timeout_code: Code, crash_code: Code
+) -> None:
+    if not outer.set_running_or_notify_cancel():
+        return
+    error = done.exception()
+    if error is None:
+        outer.set_result(done.result())
+    elif isinstance(error, ProcessExpired | BrokenExecutor):
+        outer.set_exception(TransientError(_death(error), crash_code))
+    elif isinstance(error, TimeoutError):
+        stopped = f"It took longer than {timeout_s:g} s and was stopped."
+        outer.set_exception(PageFailed(stopped, timeout_code))
+    else:
+        outer.set_exception(error)
+
+
+def _death(error: ProcessExpired | BrokenExecutor) -> str:
+    if not isinstance(error, ProcessExpired):
+        return f"The worker processes died ({error})."
+    number = error.exitcode
+    if number >= 0:
+        return f"The worker process ended by itself with exit number {number}."
+    name = signal.strsignal(-number)
+    hint = "; often the system's answer to too little memory" if number == -9 else ""
+    return f"The worker process was killed by signal {-number} ({name}{hint})."
