@@ -3,6 +3,7 @@
 import datetime as dt
 from dataclasses import dataclass
 
+from models.errors import PagemillError
 from models.stage import Stage
 
 
@@ -18,7 +19,35 @@ class Claim:
     attempt: int
     """From 1: which try this is."""
     owner: str
+    """host:pid:start time:suffix of the process that holds it."""
     ready_at: dt.datetime
     leased_at: dt.datetime
     crashes: int = 0
     """Worker deaths this work was in flight at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why the work on a claim failed."""
+
+    claim: Claim
+    error: PagemillError
+
+
+@dataclass(frozen=True, slots=True)
+class Outstanding:
+    """Work not ended yet in some stages."""
+
+    ready: int
+    """Free to be claimed now."""
+    delayed: int
+    """Free later: waiting after a failed try."""
+    leased: int
+    """In somebody's hands."""
+    next_at: dt.datetime | None
+    """When the first of the delayed becomes free."""
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.ready + self.delayed + self.leased

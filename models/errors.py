@@ -63,6 +63,20 @@ class Code(StrEnum):
     INTERNAL = "internal"
 
 
+# Failures that a later scan tries again by itself: their cause lies outside the document.
+PASSING = frozenset(
+    {
+        Code.SOURCE_BUSY,
+        Code.SOURCE_GONE,
+        Code.SOURCE_FORBIDDEN,
+        Code.DATABASE_BUSY,
+        Code.STORE_FULL,
+        Code.ENGINE_UNAVAILABLE,
+        Code.WORKER_DIED,
+    }
+)
+
+
 class PagemillError(Exception):
     """Base of the tree: a stable `code` and a message for the person."""
 

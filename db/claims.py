@@ -1,0 +1,270 @@
+"""Who works on what: claims are leased, renewed, given back, tried again, failed, ended.
+
+Every write names id, owner and attempt, so that a late owner changes nothing, and says which claims were
+still its own. Locks are taken in one order everywhere: pages before documents, each sorted by id.
+"""
+
+import datetime as dt
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+import sqlalchemy as sa
+
+from db.tables import claim as t
+from db.tables import document
+from models.claim import Claim, Failure, Outstanding
+from models.document import DocumentStatus
+from models.errors import Code, DocumentRejected, PagemillError, PermanentError
+from models.stage import ClaimStatus, Stage
+from models.text import clean
+
+_UNFINISHED = (ClaimStatus.READY, ClaimStatus.LEASED, ClaimStatus.WAITING)
+_FREE = {"owner": None, "leased_at": None, "leased_until": None}
+
+
+def claim(
+    connection: sa.Connection,
+    stage: Stage,
+    limit: int,
+    owner: str,
+    lease_s: float,
+    *,
+    profile: str | None = None,
+    max_crashes: int = 3,
+) -> list[Claim]:
+    """At most `limit` free claims of a stage, most urgent first, leased to `owner` for `lease_s` seconds.
+
+    Leases that ran out are free again and count as a crash; see `free_expired`. `profile` takes only work
+    of that profile.
+    """
+    free_expired(connection, stage, max_crashes)
+    free = [t.c.stage == stage, _is(ClaimStatus.READY), t.c.not_before <= sa.func.now()]
+    if profile is not None:
+        free.append(t.c.profile == profile)
+    chosen = sa.select(t.c.id).where(*free).order_by(t.c.priority, t.c.id).limit(limit)
+    taken = chosen.with_for_update(skip_locked=True).cte("chosen")
+    rows = connection.execute(
+        sa.update(t)
+        .where(t.c.id == taken.c.id)
+        .values(
+            status=ClaimStatus.LEASED,
+            owner=owner,
+            attempt=t.c.attempt + 1,
+            leased_at=sa.func.now(),
+            leased_until=_in_seconds(lease_s),
+        )
+        .returning(t)
+    ).all()
+    return [_claim(row) for row in sorted(rows, key=lambda row: (row.priority, row.id))]
+
+
+def renew(connection: sa.Connection, owner: str, lease_s: float) -> int:
+    """Lease everything that `owner` holds for `lease_s` seconds from now; says how much that is."""
+    leased = sa.update(t).where(t.c.owner == owner, _is(ClaimStatus.LEASED))
+    return connection.execute(leased.values(leased_until=_in_seconds(lease_s))).rowcount
+
+
+def held(connection: sa.Connection, claims: Iterable[Claim]) -> frozenset[int]:
+    """Lock the claims that are still their owners' until the transaction ends; says which, by id."""
+    keys = [(claim.id, claim.owner, claim.attempt) for claim in claims]
+    if not keys:
+        return frozenset()
+    query = (
+        sa.select(t.c.id)
+        .where(sa.tuple_(t.c.id, t.c.owner, t.c.attempt).in_(keys), _is(ClaimStatus.LEASED))
+        .order_by(t.c.id)
+        .with_for_update()
+    )
+    return frozenset(connection.scalars(query))
+
+
+def advance(connection: sa.Connection, claims: Sequence[Claim], stage: Stage) -> frozenset[int]:
+    """Hand claims on to `stage`, where their tries start anew; says which were still ours."""
+    ours = held(connection, claims)
+    _set(connection, ours, stage=stage, status=ClaimStatus.READY, attempt=0, crashes=0, **_ready_now())
+    return ours
+
+
+def end(connection: sa.Connection, claims: Sequence[Claim]) -> frozenset[int]:
+    """The work is done. A document whose last page this was becomes ready to load."""
+    ours = held(connection, claims)
+    _set(connection, ours, status=ClaimStatus.DONE, code=None, message=None, **_FREE)
+    wake_documents(connection, [claim for claim in claims if claim.id in ours])
+    return ours
+
+
+def fail(connection: sa.Connection, failures: Sequence[Failure]) -> frozenset[int]:
+    """Nothing more will be tried. A failed page ends the page, a failed document claim the document."""
+    ours = held(connection, [failure.claim for failure in failures])
+    kept = sorted((f for f in failures if f.claim.id in ours), key=lambda failure: failure.claim.id)
+    for failure in kept:
+        _set(connection, [failure.claim.id], status=ClaimStatus.FAILED, **_reason(failure.error), **_FREE)
+    wake_documents(connection, [failure.claim for failure in kept])
+    for failure in kept:
+        if failure.claim.page_no == 0:
+            _fail_document(connection, failure.claim, failure.error)
+    return ours
+
+
+def retry(
+    connection: sa.Connection,
+    failures: Sequence[Failure],
+    delay_s: float,
+    *,
+    is_crash: bool = False,
+    max_crashes: int = 3,
+) -> frozenset[int]:
+    """Free again in `delay_s` seconds; the next claim counts as the next attempt.
+
+    `is_crash`: the work was in flight when a worker died. At `max_crashes` of those it is not tried again but
+    fails as quarantined.
+    """
+    worn = [f.claim for f in failures if is_crash and f.claim.crashes + 1 >= max_crashes]
+    quarantined = fail(connection, [Failure(claim, _quarantine(claim.crashes + 1)) for claim in worn])
+    ours = held(connection, [f.claim for f in failures if f.claim not in worn])
+    for failure in sorted((f for f in failures if f.claim.id in ours), key=lambda f: f.claim.id):
+        _set(
+            connection,
+            [failure.claim.id],
+            status=ClaimStatus.READY,
+            not_before=_in_seconds(delay_s),
+            crashes=t.c.crashes + int(is_crash),
+            **_reason(failure.error),
+            **_FREE,
+        )
+    return ours | quarantined
+
+
+def release(connection: sa.Connection, owner: str) -> int:
+    """Give back all that `owner` holds, as if it had never been claimed; says how much that was."""
+    leased = sa.update(t).where(t.c.owner == owner, _is(ClaimStatus.LEASED))
+    values = {"status": ClaimStatus.READY, "attempt": t.c.attempt - 1, **_FREE}
+    return connection.execute(leased.values(values)).rowcount
+
+
+def release_dead(
+    connection: sa.Connection, host: str, is_alive: Callable[[str], bool], max_crashes: int = 3
+) -> int:
+    """Free at once what processes of this host held that live no more; counts as a crash. Says how much."""
+    on_host = _is(ClaimStatus.LEASED), sa.func.starts_with(t.c.owner, f"{host}:")
+    owners = connection.scalars(sa.select(t.c.owner).where(*on_host).distinct()).all()
+    dead = [owner for owner in owners if not is_alive(owner)]
+    return _free(connection, [t.c.owner.in_(dead)], max_crashes) if dead else 0
+
+
+def free_expired(connection: sa.Connection, stage: Stage, max_crashes: int) -> int:
+    """Free claims whose lease ran out: a crash of whoever held them. Says how many.
+
+    A claim with `max_crashes` crashes is not free again but fails as quarantined.
+    """
+    return _free(connection, [t.c.stage == stage, t.c.leased_until < sa.func.now()], max_crashes)
+
+
+def outstanding(
+    connection: sa.Connection, stages: Collection[Stage], profile: str | None = None
+) -> Outstanding:
+    """How much work of these stages has not ended. Documents that wait for their pages do not count."""
+    is_ready = _is(ClaimStatus.READY)
+    is_due = t.c.not_before <= sa.func.now()
+    query = sa.select(
+        sa.func.count().filter(is_ready, is_due),
+        sa.func.count().filter(is_ready, ~is_due),
+        sa.func.count().filter(_is(ClaimStatus.LEASED)),
+        sa.func.min(t.c.not_before).filter(is_ready, ~is_due),
+    ).where(t.c.stage.in_(stages), t.c.status.in_([ClaimStatus.READY, ClaimStatus.LEASED]))
+    if profile is not None:
+        query = query.where(t.c.profile == profile)
+    return Outstanding(*connection.execute(query).one())
+
+
+def wake_documents(connection: sa.Connection, claims: Iterable[Claim]) -> None:
+    """Make documents ready to load whose split is finished and whose pages have all ended.
+
+    The document's row is locked before its pages are looked at: of two transactions that end the last two
+    pages, the second sees the first's.
+    """
+    keys = {(claim.document_id, claim.recipe_id) for claim in claims}
+    if not keys:
+        return
+    waiting = sa.select(t.c.id).where(
+        sa.tuple_(t.c.document_id, t.c.recipe_id).in_(keys),
+        t.c.page_no == 0,
+        _is(ClaimStatus.WAITING),
+    )
+    locked = connection.scalars(waiting.order_by(t.c.id).with_for_update()).all()
+    page = t.alias("page")
+    unfinished = sa.exists().where(
+        page.c.document_id == t.c.document_id,
+        page.c.recipe_id == t.c.recipe_id,
+        page.c.page_no > 0,
+        page.c.status.in_(_UNFINISHED),
+    )
+    ready = sa.update(t).where(t.c.id.in_(locked), ~unfinished)
+    values = {"stage": Stage.LOAD, "status": ClaimStatus.READY, "attempt": 0, "crashes": 0, **_ready_now()}
+    connection.execute(ready.values(values))
+
+
+def _free(connection: sa.Connection, which: list[sa.ColumnElement[bool]], max_crashes: int) -> int:
+    expired = sa.select(t).where(_is(ClaimStatus.LEASED), *which).order_by(t.c.id)
+    rows = connection.execute(expired.with_for_update(skip_locked=True)).all()
+    claims = [_claim(row) for row in rows]
+    worn = [claim for claim in claims if claim.crashes + 1 >= max_crashes]
+    free = [claim.id for claim in claims if claim not in worn]
+    _set(connection, free, status=ClaimStatus.READY, crashes=t.c.crashes + 1, **_FREE)
+    fail(connection, [Failure(claim, _quarantine(claim.crashes + 1)) for claim in worn])
+    return len(rows)
+
+
+def _fail_document(connection: sa.Connection, claim: Claim, error: PagemillError) -> None:
+    """Pages of the document that nobody has begun are not begun any more."""
+    unbegun = sa.select(t.c.id).where(
+        t.c.document_id == claim.document_id, t.c.recipe_id == claim.recipe_id, _is(ClaimStatus.READY)
+    )
+    pages = connection.scalars(unbegun.with_for_update(skip_locked=True)).all()
+    _set(connection, pages, status=ClaimStatus.FAILED, **_reason(error))
+    is_refused = isinstance(error, DocumentRejected)
+    status = DocumentStatus.REJECTED if is_refused else DocumentStatus.FAILED
+    failed = sa.update(document).where(document.c.id == claim.document_id)
+    connection.execute(failed.values(status=status, **_reason(error)))
+
+
+def _set(connection: sa.Connection, ids: Collection[int], **values: object) -> None:
+    if ids:
+        connection.execute(sa.update(t).where(t.c.id.in_(sorted(ids))).values(values))
+
+
+def _ready_now() -> dict[str, object]:
+    return {"ready_at": sa.func.now(), "not_before": sa.func.now(), "code": None, "message": None, **_FREE}
+
+
+def _reason(error: PagemillError) -> dict[str, str]:
+    return {"code": error.code.value, "message": clean(error.message)}
+
+
+def _quarantine(crashes: int) -> PermanentError:
+    return PermanentError(
+        f"Its worker died {crashes} times while it was in work; it is not tried again.", Code.QUARANTINED
+    )
+
+
+def _is(status: ClaimStatus) -> sa.ColumnElement[bool]:
+    # Written into the statement: with a parameter the partial indexes could not serve a prepared one.
+    return t.c.status == sa.bindparam(None, status.value, literal_execute=True)
+
+
+def _in_seconds(seconds: float) -> sa.ColumnElement[dt.datetime]:
+    return sa.func.now() + sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds)
+
+
+def _claim(row: sa.Row[tuple[object, ...]]) -> Claim:
+    return Claim(
+        id=row.id,
+        document_id=row.document_id,
+        recipe_id=row.recipe_id,
+        page_no=row.page_no,
+        stage=Stage(row.stage),
+        attempt=row.attempt,
+        owner=row.owner,
+        ready_at=row.ready_at,
+        leased_at=row.leased_at,
+        crashes=row.crashes,
+    )
