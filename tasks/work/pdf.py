@@ -1,0 +1,242 @@
+"""PDF documents and their pages, through PyMuPDF.
+
+PyMuPDF is not thread-safe and its native code can hang or crash: call this in child processes only. Files are
+opened for reading and never written: a signed document stays as it is.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pymupdf
+from PIL import Image
+
+from models.document import DocumentFacts
+from models.errors import Code, DocumentRejected, PagemillError, SourceForbidden, SourceGone
+from models.geometry import Box
+from models.page import PageFacts, Word
+from models.text import clean, printable
+
+# PyMuPDF ships no types for what is used here.
+_mu: Any = pymupdf
+_mu.TOOLS.mupdf_display_errors(False)
+_mu.TOOLS.mupdf_display_warnings(False)
+
+# /Count is a number in the file; nobody's document has more pages, and each becomes a row.
+MAX_PAGES = 100_000
+
+# A4: the size of a page that cannot be loaded but keeps its place.
+_UNKNOWN_SIZE = (595.0, 842.0)
+
+# Ligatures are taken apart, and glyphs without a character become U+FFFD instead of a made-up one.
+_TEXT_FLAGS = _mu.TEXT_PRESERVE_WHITESPACE | _mu.TEXT_MEDIABOX_CLIP
+_TREE_DEPTH = 50
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)")
+_FILE_ATTACHMENT = 17
+
+
+def document_facts(path: Path, passwords: tuple[str, ...]) -> DocumentFacts:
+    """What the file as a whole says.
+
+    Raises DocumentRejected (corrupt, needs-password, zero-pages, too-large).
+    """
+    document = _document(path, passwords)
+    with _damaged():
+        if document.page_count == 0:
+            raise DocumentRejected("The PDF has no pages.", Code.ZERO_PAGES)
+        if document.page_count > MAX_PAGES:
+            raise DocumentRejected(
+                f"The PDF claims {document.page_count} pages; at most {MAX_PAGES} are read.", Code.TOO_LARGE
+            )
+        _load_any(document)
+        metadata = document.metadata or {}
+        is_encrypted = bool(metadata.get("encryption"))
+        return DocumentFacts(
+            page_count=document.page_count,
+            is_repaired=bool(document.is_repaired),
+            is_encrypted=is_encrypted,
+            permissions=document.permissions if is_encrypted else None,
+            title=clean(metadata.get("title") or "").strip(),
+            notes=tuple(_notes(document)),
+        )
+
+
+def page_facts(path: Path, page_no: int, passwords: tuple[str, ...]) -> PageFacts:
+    """Geometry and text layer of a page; a page that cannot be loaded has the note `unreadable-page`."""
+    document = _document(path, passwords)
+    try:
+        page, repaired = _load(document, page_no)
+    except Exception:
+        # MuPDF raises a class for each of its error codes, and plain ones besides.
+        return PageFacts(page_no, *_UNKNOWN_SIZE, notes=("unreadable-page",))
+    notes = ["box-repaired"] if repaired else []
+    if any(kind == _FILE_ATTACHMENT for _, kind, *_ in page.annot_xrefs()):
+        notes.append("attachments")
+    try:
+        words = tuple(_words(page))
+    except Exception:
+        words = ()
+        notes.append("layer-unreadable")
+    return PageFacts(page_no, page.rect.width, page.rect.height, page.rotation, words, tuple(notes))
+
+
+def page_size(path: Path, page_no: int, passwords: tuple[str, ...]) -> tuple[float, float]:
+    """Width and height in points of the page as displayed. Raises DocumentRejected (corrupt)."""
+    with _damaged():
+        page, _ = _load(_document(path, passwords), page_no)
+        return page.rect.width, page.rect.height
+
+
+def render(
+    path: Path, page_no: int, scale: float, passwords: tuple[str, ...], *, annotations: bool
+) -> Image.Image:
+    """The page at `scale` pixels a point, RGB, with annotations and form values where asked.
+
+    Raises DocumentRejected when it cannot be drawn.
+    """
+    with _damaged():
+        page, _ = _load(_document(path, passwords), page_no)
+        pixels = page.get_pixmap(matrix=_mu.Matrix(scale, scale), alpha=False, annots=annotations)
+        image = Image.frombytes("RGB", (pixels.width, pixels.height), pixels.samples_mv)
+    # Decoded pictures and fonts of earlier pages: half of them go, so that a long document stays small.
+    _mu.TOOLS.store_shrink(50)
+    return image
+
+
+@contextmanager
+def _damaged() -> Iterator[None]:
+    try:
+        yield
+    except PagemillError:
+        raise
+    except Exception as error:
+        raise DocumentRejected(f"The PDF is damaged: {clean(str(error))}.", Code.CORRUPT) from error
+
+
+def _document(path: Path, passwords: tuple[str, ...]) -> Any:
+    try:
+        facts = path.stat()
+    except FileNotFoundError as error:
+        raise SourceGone(f"{printable(str(path))} is not there any more.") from error
+    except PermissionError as error:
+        raise SourceForbidden(f"{printable(str(path))} may not be read: no permission.") from error
+    return _open(path, facts.st_size, facts.st_mtime_ns, passwords)
+
+
+@lru_cache(maxsize=1)
+def _open(path: Path, size: int, mtime_ns: int, passwords: tuple[str, ...]) -> Any:  # noqa: ARG001
+    """The last document stays open: its pages come one by one, and a broken one is repaired once.
+
+    Size and time are part of the key, so that a changed file is another document.
+    """
+    # What MuPDF keeps of one document must never be shown for another.
+    _mu.TOOLS.store_shrink(100)
+    with _damaged(), _readable_name(path) as name:
+        document = _mu.open(name, filetype="pdf")
+        if document.needs_pass and not any(document.authenticate(password) for password in passwords):
+            document.close()
+            raise DocumentRejected(
+                "The PDF needs a password. Put it on a line of the file that PAGEMILL_PASSWORD_FILE names "
+                "(or --password-file) and ingest it again.",
+                Code.NEEDS_PASSWORD,
+            )
+        return document
+
+
+@contextmanager
+def _readable_name(path: Path) -> Iterator[str]:
+    """MuPDF takes names as UTF-8 only; a name in other bytes is reached through its descriptor."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        with path.open("rb") as file:
+            yield f"/dev/fd/{file.fileno()}"
+    else:
+        yield str(path)
+
+
+def _load_any(document: Any) -> None:
+    """Raise the first page's error unless at least one page can be loaded."""
+    first: Exception | None = None
+    for index in range(document.page_count):
+        try:
+            document.load_page(index)
+        except Exception as error:
+            first = first or error
+        else:
+            return
+    if first:
+        raise first
+
+
+def _load(document: Any, page_no: int) -> tuple[Any, bool]:
+    """The page, and whether its boxes had to be repaired.
+
+    MuPDF shows a letter-size page in place of impossible boxes, but an empty one where the crop box lies
+    outside the media box; then the crop box is set aside (in memory).
+    """
+    page = document.load_page(page_no - 1)
+    media, crop = (_box(document, page.xref, key) for key in ("MediaBox", "CropBox"))
+    if media and not crop:
+        return page, False
+    if media and crop and _meet(media, crop):
+        return page, False
+    if crop is not None:
+        document.xref_set_key(page.xref, "CropBox", f"[{' '.join(f'{edge:g}' for edge in page.mediabox)}]")
+        page = document.load_page(page_no - 1)
+    return page, True
+
+
+def _box(document: Any, xref: int, key: str) -> Box | tuple[()] | None:
+    """A box of the page, its own or inherited; None where there is none, () where it is malformed."""
+    for _ in range(_TREE_DEPTH):
+        kind, value = document.xref_get_key(xref, key)
+        if kind == "xref":
+            value = document.xref_object(int(value.split()[0]), compressed=True)
+        if kind != "null":
+            return _parse_box(value)
+        kind, value = document.xref_get_key(xref, "Parent")
+        if kind != "xref":
+            break
+        xref = int(value.split()[0])
+    return None
+
+
+def _parse_box(value: str) -> Box | tuple[()]:
+    parts = value.strip().strip("[]").split()
+    if len(parts) != 4 or not all(_NUMBER.fullmatch(part) for part in parts):
+        return ()
+    box = Box(*map(float, parts))
+    return box if box.width > 0 and box.height > 0 else ()
+
+
+def _meet(one: Box, other: Box) -> bool:
+    return min(one.x1, other.x1) > max(one.x0, other.x0) and min(one.y1, other.y1) > max(one.y0, other.y0)
+
+
+def _words(page: Any) -> Iterator[Word]:
+    """Words in the page as displayed: MuPDF gives them as they stand before /Rotate."""
+    turn, shown = page.rotation_matrix, page.rect
+    for *edges, text, block, line, _ in page.get_text("words", flags=_TEXT_FLAGS):
+        box = _mu.Rect(edges) * turn
+        text = clean(text)  # noqa: PLW2901
+        if text and box.intersects(shown):
+            yield Word(text, Box(*box), block, line)
+
+
+def _notes(document: Any) -> Iterator[str]:
+    catalog = document.pdf_catalog()
+
+    def has(key: str) -> bool:
+        return document.xref_get_key(catalog, key)[0] != "null"  # type: ignore[no-any-return]
+
+    if has("AcroForm/XFA"):
+        yield "xfa-form"
+    action = document.xref_get_key(catalog, "OpenAction")[1]
+    if has("Names/JavaScript") or "/JavaScript" in action or has("OpenAction/JS"):
+        yield "javascript"
+    if has("Names/EmbeddedFiles") or has("Collection"):
+        yield "attachments"
