@@ -49,8 +49,8 @@ def measure(image: Image.Image) -> Ink:
         return Ink(float(ink.mean()), is_blank=False)
     writing = _without_specks(ink)
     if _densest(writing) >= _INK_IN_WINDOW:
-        writing = _without_specks(_without_lines(writing))
-    return Ink(float(writing.mean()), is_blank=_densest(writing) < _INK_IN_WINDOW)
+        writing = _without_specks(_without_lines(_inked_part(writing)))
+    return Ink(float(writing.sum() / ink.size), is_blank=_densest(writing) < _INK_IN_WINDOW)
 
 
 def _marks(grey: Image.Image) -> Image.Image:
@@ -74,6 +74,12 @@ def _without_specks(ink: Mask) -> Mask:
     around = rows[:, :-2] + rows[:, 1:-1] + rows[:, 2:]
     kept: Mask = ink & (around >= 3)
     return kept
+
+
+def _inked_part(ink: Mask) -> Mask:
+    """The smallest rectangle that holds all ink."""
+    rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+    return ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
 
 
 def _without_lines(ink: Mask) -> Mask:
@@ -103,10 +109,10 @@ def _runs_down(mask: Mask, length: int, side: int) -> Mask:
     return runs
 
 
-def _sums(mask: Mask, length: int) -> npt.NDArray[np.int32]:
+def _sums(mask: Mask, length: int) -> npt.NDArray[np.int16]:
     """Set pixels in each window of `length` rows, by its first row."""
-    totals = np.pad(mask.cumsum(axis=0, dtype=np.int32), ((1, 0), (0, 0)))
-    sums: npt.NDArray[np.int32] = totals[length:] - totals[:-length]
+    totals = np.pad(mask.cumsum(axis=0, dtype=np.int16), ((1, 0), (0, 0)))
+    sums: npt.NDArray[np.int16] = totals[length:] - totals[:-length]
     return sums
 
 

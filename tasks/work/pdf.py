@@ -113,7 +113,10 @@ def _damaged() -> Iterator[None]:
     except PagemillError:
         raise
     except Exception as error:
-        raise DocumentRejected(f"The PDF is damaged: {clean(str(error))}.", Code.CORRUPT) from error
+        # What cannot be opened at all is reported by the file's path, which says nothing of the cause.
+        is_opened = not isinstance(error, _mu.FileDataError)
+        cause = clean(str(error)).rstrip(".") if is_opened else "no document could be found in it"
+        raise DocumentRejected(f"The PDF is damaged: {cause}.", Code.CORRUPT) from error
 
 
 def _document(path: Path, passwords: tuple[str, ...]) -> Any:
@@ -233,7 +236,7 @@ def _notes(document: Any) -> Iterator[str]:
     def has(key: str) -> bool:
         return document.xref_get_key(catalog, key)[0] != "null"  # type: ignore[no-any-return]
 
-    if has("AcroForm/XFA"):
+    if has("AcroForm/XFA") or document.xref_get_key(catalog, "NeedsRendering")[1] == "true":
         yield "xfa-form"
     action = document.xref_get_key(catalog, "OpenAction")[1]
     if has("Names/JavaScript") or "/JavaScript" in action or has("OpenAction/JS"):

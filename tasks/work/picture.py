@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pillow_heif
-from PIL import ExifTags, Image
+from PIL import ExifTags, Image, UnidentifiedImageError
 
 from models.document import DocumentFacts, MediaType
 from models.errors import Code, DocumentRejected, PagemillError, SourceForbidden, SourceGone
@@ -112,9 +112,11 @@ def _frame(path: Path, media_type: MediaType, page_no: int) -> Iterator[Image.Im
         raise SourceGone(f"{printable(str(path))} is not there any more.") from error
     except PermissionError as error:
         raise SourceForbidden(f"{printable(str(path))} may not be read: no permission.") from error
+    except UnidentifiedImageError as error:
+        raise DocumentRejected("The picture is damaged: its header cannot be read.", Code.CORRUPT) from error
     except Exception as error:
         # Decoders raise nearly anything on hostile bytes.
-        shown = clean(str(error)) or type(error).__name__
+        shown = clean(str(error)).rstrip(".") or type(error).__name__
         raise DocumentRejected(f"The picture is damaged or cut off: {shown}.", Code.CORRUPT) from error
 
 

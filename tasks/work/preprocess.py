@@ -39,7 +39,7 @@ class _Prepared(NamedTuple):
     notes: tuple[str, ...]
 
 
-def preprocess_page(
+def preprocess_page(  # noqa: PLR0917 (a pool passes arguments by position)
     path: Path,
     media_type: MediaType,
     page: PageFacts | int,
