@@ -39,7 +39,7 @@ def sniff(path: Path) -> MediaType:
     found = _media_type(head)
     if found is None:
         raise DocumentRejected(
-            f"The content is no document that can be read, but {_name(head)}. {_READS}",
+            f"This cannot be read: its content is {_name(head)}. {_READS}",
             Code.UNSUPPORTED_TYPE,
         )
     return found
@@ -93,6 +93,9 @@ _PICTURES: tuple[tuple[MediaType, Callable[[bytes], bool]], ...] = (
 
 def _name(head: bytes) -> str:
     """What the bytes are, for a person."""
+    if head.startswith(b"PK\x03\x04"):
+        # One signature for all of them, and the naming library takes its pick.
+        return "a ZIP archive or an office document"
     try:
         guesses = [guess for guess in puremagic.magic_string(head) if guess.confidence >= _SURE]
     except (puremagic.PureError, ValueError):

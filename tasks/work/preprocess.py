@@ -35,7 +35,8 @@ _LOW_SHARE = 0.25
 
 class _Prepared(NamedTuple):
     image: Image.Image
-    points_per_px: float
+    points_per_px: tuple[float, float]
+    """Across and down."""
     notes: tuple[str, ...]
 
 
@@ -71,7 +72,7 @@ def _from_pdf(path: Path, page_no: int, recipe: Recipe, passwords: tuple[str, ..
     width, height = pdf.page_size(path, page_no, passwords)
     scale = min(_fitting(width, height, recipe), _MAX_DPI / 72)
     image = pdf.render(path, page_no, scale, passwords, annotations=recipe.annotations)
-    return _Prepared(image, 1 / scale, _notes(scale * 72))
+    return _Prepared(image, (1 / scale, 1 / scale), ("downscaled",) if scale * 72 < _LOW_DPI else ())
 
 
 def _from_picture(path: Path, media_type: MediaType, page_no: int, recipe: Recipe) -> _Prepared:
@@ -83,7 +84,8 @@ def _from_picture(path: Path, media_type: MediaType, page_no: int, recipe: Recip
         scale = min(fitting, scale * min(MIN_SIDE_PX / short, _MAX_ENLARGEMENT))
     target = (max(1, round(size.width * scale)), max(1, round(size.height * scale)))
     image = picture.upright(path, media_type, page_no, target)
-    points_per_px = 72 / size.dpi / scale
+    # Whole pixels: a sliver's two scales differ.
+    points_per_px = (size.width * 72 / size.dpi / target[0], size.height * 72 / size.dpi / target[1])
     return _Prepared(image, points_per_px, ("downscaled",) if scale < _LOW_SHARE else ())
 
 
@@ -96,22 +98,18 @@ def _fitting(width: float, height: float, recipe: Recipe) -> float:
     return min(long_edge / max(width, height), area * rounding)
 
 
-def _notes(dpi: float) -> tuple[str, ...]:
-    return ("downscaled",) if dpi < _LOW_DPI else ()
-
-
 def _keep(prepared: _Prepared, recipe: Recipe, store_root: Path) -> PageImage:
     image, left, top = _filled_up(prepared.image)
     ink = blank.measure(image)
     data = io.BytesIO()
     image.save(data, "JPEG", quality=recipe.jpeg_quality)
-    scale = prepared.points_per_px
+    across, down = prepared.points_per_px
     return PageImage(
         sha256=Store(store_root).put(data.getvalue(), SUFFIX),
         suffix=SUFFIX,
         width_px=image.width,
         height_px=image.height,
-        transform=Transform(scale, 0.0, 0.0, scale, -left * scale, -top * scale),
+        transform=Transform(across, 0.0, 0.0, down, -left * across, -top * down),
         ink=ink.share,
         is_blank=ink.is_blank,
         notes=prepared.notes,
