@@ -90,7 +90,7 @@ class WorkerPool:
     def _schedule(self, fn: Callable[..., T], args: tuple[Any, ...], timeout_s: float) -> Future[T]:
         if self._closed:
             raise RuntimeError("the worker pool is closed")
-        call = (fn, args, timeout_s)
+        call = (fn, args, timeout_s + _ORPHAN_GRACE_S)
         try:
             scheduled: Future[T] = self._pool.schedule(_run, args=call, timeout=timeout_s)
         except RuntimeError:
@@ -116,9 +116,9 @@ def _start_child(initializer: Callable[..., object] | None, *initargs: object) -
         initializer(*initargs)
 
 
-def _run(fn: Callable[..., T], args: tuple[Any, ...], timeout_s: float) -> T:
+def _run(fn: Callable[..., T], args: tuple[Any, ...], limit_s: float) -> T:
     """In the child: only errors that can be pickled leave it."""
-    _alarm(timeout_s + _ORPHAN_GRACE_S)
+    _alarm(limit_s)
     try:
         return fn(*args)
     except PagemillError:

@@ -1,0 +1,205 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import CancelledError, wait
+from pathlib import Path
+
+import psutil
+import pytest
+
+from models.errors import Code, DocumentRejected, PageFailed, PagemillError, TransientError
+from tasks.work.pool import WorkerPool
+
+_state: list[str] = []
+
+
+def _double(number: int) -> int:
+    return 2 * number
+
+
+def _pid() -> int:
+    return os.getpid()
+
+
+def _remember(word: str) -> None:
+    _state.append(word)
+
+
+def _remembered() -> list[str]:
+    return _state
+
+
+def _die(number: int) -> None:
+    os.kill(os.getpid(), number)
+
+
+def _leave(number: int) -> None:
+    os._exit(number)
+
+
+def _compute_for_ever() -> None:
+    """Native code that holds the interpreter: no Python signal handler gets a turn."""
+    pow(7, 10**9)
+
+
+def _reject() -> None:
+    raise DocumentRejected("No pages.", Code.ZERO_PAGES)
+
+
+class _UnpicklableError(Exception):
+    def __init__(self, one: int, two: int) -> None:
+        super().__init__(f"{one} and {two}")
+
+
+def _fail() -> None:
+    raise _UnpicklableError(1, 2)
+
+
+@pytest.fixture
+def pool() -> Iterator[WorkerPool]:
+    made = WorkerPool(2)
+    yield made
+    made.close()
+
+
+def _run(pool: WorkerPool, fn: object, *args: object, timeout_s: float = 30) -> object:
+    submitted = pool.submit(fn, *args, timeout_s=timeout_s, timeout_code=Code.RENDER_TIMEOUT)  # type: ignore[arg-type]
+    return submitted.result(60)
+
+
+def test_a_task_runs_in_another_process(pool: WorkerPool) -> None:
+    assert _run(pool, _double, 21) == 42
+    assert _run(pool, _pid) != os.getpid()
+
+
+def test_a_task_that_overruns_is_killed_even_inside_native_code(pool: WorkerPool) -> None:
+    started = time.monotonic()
+    with pytest.raises(PageFailed) as caught:
+        _run(pool, _compute_for_ever, timeout_s=0.5)
+    assert caught.value.code is Code.RENDER_TIMEOUT
+    assert "0.5 s" in caught.value.message
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL])
+def test_a_crash_names_the_signal_and_the_next_task_runs(pool: WorkerPool, number: signal.Signals) -> None:
+    with pytest.raises(TransientError) as caught:
+        _run(pool, _die, int(number))
+    assert caught.value.code is Code.WORKER_DIED
+    assert f"signal {int(number)}" in caught.value.message
+    assert _run(pool, _double, 1) == 2
+
+
+def test_a_child_that_leaves_by_itself_names_its_exit_number(pool: WorkerPool) -> None:
+    with pytest.raises(TransientError, match="exit number 3"):
+        _run(pool, _leave, 3)
+
+
+def test_a_crash_takes_only_its_own_task_with_it(pool: WorkerPool) -> None:
+    options = {"timeout_s": 30, "timeout_code": Code.RENDER_TIMEOUT, "crash_code": Code.RENDER_CRASH}
+    futures = [pool.submit(_double, number, **options) for number in range(20)]  # type: ignore[arg-type]
+    crash = pool.submit(_die, int(signal.SIGSEGV), **options)  # type: ignore[arg-type]
+    futures += [pool.submit(_double, number, **options) for number in range(20, 40)]  # type: ignore[arg-type]
+    assert [future.result(60) for future in futures] == [2 * number for number in range(40)]
+    with pytest.raises(TransientError) as caught:
+        crash.result(60)
+    assert caught.value.code is Code.RENDER_CRASH
+
+
+def test_an_error_of_ours_keeps_its_code_over_the_border(pool: WorkerPool) -> None:
+    with pytest.raises(DocumentRejected) as caught:
+        _run(pool, _reject)
+    assert (caught.value.code, caught.value.message) == (Code.ZERO_PAGES, "No pages.")
+
+
+def test_an_error_that_cannot_be_pickled_becomes_one_of_ours(pool: WorkerPool) -> None:
+    with pytest.raises(PagemillError, match="_UnpicklableError: 1 and 2") as caught:
+        _run(pool, _fail)
+    assert caught.value.code is Code.INTERNAL
+    assert _run(pool, _double, 1) == 2
+
+
+def test_a_killed_idle_child_does_not_break_the_pool(pool: WorkerPool) -> None:
+    for _ in range(3):
+        os.kill(int(str(_run(pool, _pid))), signal.SIGKILL)
+        time.sleep(0.3)
+        assert _run(pool, _double, 1) == 2
+
+
+def test_children_are_recycled() -> None:
+    pool = WorkerPool(1, recycle_after=3)
+    pids = [_run(pool, _pid) for _ in range(7)]
+    pool.close()
+    assert [pids.count(pid) for pid in dict.fromkeys(pids)] == [3, 3, 1]
+
+
+def test_each_child_is_initialised_once() -> None:
+    pool = WorkerPool(1, initializer=_remember, initargs=("ready",))
+    _run(pool, _double, 1)
+    assert _run(pool, _remembered) == ["ready"]
+    pool.close()
+
+
+def test_a_child_that_cannot_start_fails_its_tasks_instead_of_hanging() -> None:
+    pool = WorkerPool(1, initializer=_leave, initargs=(5,))
+    with pytest.raises(TransientError) as caught:
+        _run(pool, _double, 1)
+    assert caught.value.code is Code.WORKER_DIED
+    pool.close()
+
+
+def test_closing_kills_what_runs_and_cancels_what_waits() -> None:
+    pool = WorkerPool(1)
+    child = int(str(_run(pool, _pid)))
+    options = {"timeout_s": 600, "timeout_code": Code.OCR_TIMEOUT}
+    futures = [pool.submit(_compute_for_ever, **options) for _ in range(3)]  # type: ignore[arg-type]
+    time.sleep(0.3)
+    pool.close()
+    assert len(wait(futures, timeout=5).done) == 3
+    for future in futures:
+        with pytest.raises(CancelledError):
+            future.result()
+    assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+    with pytest.raises(RuntimeError):
+        _run(pool, _double, 1)
+
+
+def test_cancelling_frees_the_child(pool: WorkerPool) -> None:
+    options = {"timeout_s": 600, "timeout_code": Code.OCR_TIMEOUT}
+    futures = [pool.submit(_compute_for_ever, **options) for _ in range(2)]  # type: ignore[arg-type]
+    time.sleep(0.3)
+    assert all(future.cancel() for future in futures)
+    assert _run(pool, _double, 4) == 8
+
+
+_ORPHANS = """
+import os, time
+from models.errors import Code
+from tasks.work import pool
+from tests.unit.test_pool import _compute_for_ever, _pid
+pool._ORPHAN_GRACE_S = 1.0
+if __name__ == "__main__":
+    workers = pool.WorkerPool(1)
+    options = dict(timeout_s=1.0, timeout_code=Code.OCR_TIMEOUT)
+    print(workers.submit(_pid, **options).result(), flush=True)
+    workers.submit(_compute_for_ever, **options)
+    time.sleep(0.5)
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.slow
+def test_a_child_whose_parent_was_killed_does_not_compute_for_ever() -> None:
+    root = Path(__file__).parents[2]
+    ended = subprocess.run(
+        [sys.executable, "-c", _ORPHANS], cwd=root, stdout=subprocess.PIPE, text=True, check=False
+    )
+    assert ended.returncode == -signal.SIGKILL
+    child = int(ended.stdout)
+    deadline = time.monotonic() + 20
+    while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
