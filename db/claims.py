@@ -203,6 +203,12 @@ def wake_documents(connection: sa.Connection, claims: Iterable[Claim]) -> None:
     connection.execute(ready.values(values))
 
 
+def wait_for_pages(connection: sa.Connection, claim: Claim) -> None:
+    """The document of a held claim waits for its pages, or is ready to load if they have all ended."""
+    _set(connection, [claim.id], status=ClaimStatus.WAITING, code=None, message=None, **_FREE)
+    wake_documents(connection, [claim])
+
+
 def _free(connection: sa.Connection, which: list[sa.ColumnElement[bool]], max_crashes: int) -> int:
     expired = sa.select(t).where(_is(ClaimStatus.LEASED), *which).order_by(t.c.id)
     rows = connection.execute(expired.with_for_update(skip_locked=True)).all()

@@ -8,10 +8,12 @@ from sqlalchemy.dialects.postgresql import insert
 
 from db import tables
 from db.requeue import put_back
-from models.document import DocumentStatus, IntakeFile
+from models.claim import Claim
+from models.document import DocumentStatus, IntakeFile, MediaType
 from models.intake import Registered
-from models.stage import ClaimStatus, Stage
+from models.stage import STAGE_VERSION, ClaimStatus, Stage
 from models.text import clean, printable
+from models.work import DocumentToSplit
 
 
 def register(
@@ -45,6 +47,43 @@ def register(
     )
     _remember(connection, run_id, registered)
     return registered
+
+
+def to_split(connection: sa.Connection, leased: Sequence[Claim]) -> tuple[DocumentToSplit, ...]:
+    """What split needs of claimed documents, in the order of `leased`."""
+    t, page = tables.document, tables.page
+    ids = {claim.document_id for claim in leased}
+    current = (page.c.document_id == t.c.id) & (page.c.split_version == STAGE_VERSION[Stage.SPLIT])
+    saved = sa.select(sa.func.count()).where(current).scalar_subquery()
+    rows = connection.execute(sa.select(t.c.id, t.c.sha256, t.c.media_type, saved).where(t.c.id.in_(ids)))
+    found = {row.id: row for row in rows}
+    paths = paths_of(connection, ids)
+    return tuple(
+        DocumentToSplit(
+            claim=claim,
+            sha256=found[claim.document_id].sha256,
+            media_type=MediaType(found[claim.document_id].media_type),
+            paths=paths[claim.document_id],
+            pages_saved=found[claim.document_id][3],
+        )
+        for claim in leased
+    )
+
+
+def paths_of(connection: sa.Connection, documents: Collection[int]) -> dict[int, tuple[str, ...]]:
+    """Names of documents as the system has them: those still there first, then the last seen first."""
+    t = tables.source
+    query = (
+        sa.select(t.c.document_id, t.c.uri, t.c.raw)
+        .where(t.c.document_id.in_(documents))
+        .order_by(t.c.gone_at.desc().nulls_first(), t.c.superseded_at.desc().nulls_first())
+        .order_by(t.c.last_seen.desc(), t.c.id)
+    )
+    paths: dict[int, list[str]] = {document_id: [] for document_id in documents}
+    for row in connection.execute(query):
+        raw = None if row.raw is None else row.raw.decode("utf-8", "surrogateescape")
+        paths[row.document_id].append(row.uri if raw is None else raw)
+    return {document_id: tuple(names) for document_id, names in paths.items()}
 
 
 def uri_sha256(uri: str) -> str:
@@ -139,7 +178,8 @@ def _make_claims(
             recipe.c.profile,
             sa.literal(run_id),
         )
-        .where(document.c.id.in_(documents), recipe.c.id == recipe_id)
+        .join_from(document, recipe, recipe.c.id == recipe_id)
+        .where(document.c.id.in_(documents))
         .order_by(document.c.id)
     )
     columns = ["document_id", "recipe_id", "page_no", "stage", "status", "priority", "profile", "run_id"]

@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -61,7 +61,7 @@ def get(connection: sa.Connection, run_id: int) -> Run:
     return Run(**row._asdict() | {"outcome": outcome})
 
 
-def record_problems(connection: sa.Connection, run_id: int, problems: list[ScanProblem]) -> None:
+def save_problems(connection: sa.Connection, run_id: int, problems: Sequence[ScanProblem]) -> None:
     """Paths that the scan could not take."""
     rows = [
         {"run_id": run_id, "uri": printable(p.uri), "code": p.code, "message": printable(clean(p.message))}

@@ -1,0 +1,183 @@
+"""Editions: what the knowledge base shows for a document, switched in one transaction."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from db import claims, tables
+from db.engine import has_vectors
+from db.visibility import supersede
+from models.chunk import Chunk
+from models.claim import Claim
+from models.edition import first_reason, status_of
+from models.errors import Code, ConfigurationError
+from models.lexemes import to_tsvectors
+from models.stage import STAGE_VERSION, ClaimStatus, Stage
+from models.verdict import Severity, Verdict
+from models.work import ChunkVectors, Loaded, PageToLoad
+
+
+def to_load(connection: sa.Connection, claim: Claim) -> tuple[PageToLoad, ...]:
+    """Every page of a claimed document, read or not, in order."""
+    page, reading, work = tables.page, tables.reading, tables.claim
+    of_page = (work.c.document_id == page.c.document_id) & (work.c.page_no == page.c.page_no)
+    read = (reading.c.document_id == page.c.document_id) & (reading.c.page_no == page.c.page_no)
+    columns = [reading.c.verdict, reading.c.blocks, work.c.status, work.c.code, work.c.message]
+    query = (
+        sa.select(page.c.page_no, reading.c.id, *columns)
+        .outerjoin_from(page, reading, read & (reading.c.recipe_id == claim.recipe_id))
+        .outerjoin(work, of_page & (work.c.recipe_id == claim.recipe_id))
+        .where(page.c.document_id == claim.document_id)
+        .order_by(page.c.page_no)
+    )
+    rows = connection.execute(query).all()
+    bad = [row.id for row in rows if row.verdict == Verdict.BAD.value]
+    reasons = _reasons(connection, bad)
+    return tuple(_page_to_load(row, reasons) for row in rows)
+
+
+def load(
+    connection: sa.Connection,
+    claim: Claim,
+    run_id: int,
+    pages: Sequence[PageToLoad],
+    chunks: Sequence[Chunk],
+    *,
+    vectors: ChunkVectors | None = None,
+) -> Loaded | None:
+    """Show these pages and chunks for the claimed document from the end of this transaction on.
+
+    The edition before stays in the database and can be put back. Equal pages make no new edition. Older
+    contents of the document's names are superseded. None when the claim is not ours any more. `vectors` are
+    left out where the database has no pgvector.
+    """
+    if not claims.held(connection, [claim]):
+        return None
+    digest = _digest(claim, pages, vectors)
+    edition_id = _find(connection, claim.document_id, digest)
+    is_new = edition_id is None
+    if edition_id is None:
+        edition_id = _write(connection, claim, run_id, digest, pages)
+        _write_chunks(connection, edition_id, chunks, vectors)
+    t = tables.document
+    row = connection.execute(
+        sa.select(t.c.is_repaired).where(t.c.id == claim.document_id).with_for_update(key_share=True)
+    ).one()
+    status = status_of(pages, is_doubtful=row.is_repaired)
+    code, message = first_reason(pages)
+    values = {"edition_id": edition_id, "status": status.value, "code": code, "message": message}
+    connection.execute(sa.update(t).where(t.c.id == claim.document_id).values(values))
+    supersede(connection, claim.document_id)
+    claims.end(connection, [claim])
+    return Loaded(edition_id, status, is_new)
+
+
+def put_back(connection: sa.Connection, document_id: int, edition_id: int) -> None:
+    """Show an edition that was shown before. Raises ConfigurationError (not-found) where it has none such."""
+    t = tables.edition
+    owner = connection.execute(sa.select(t.c.document_id).where(t.c.id == edition_id)).scalar_one_or_none()
+    if owner != document_id:
+        raise ConfigurationError(f"Document {document_id} has no edition {edition_id}.", Code.NOT_FOUND)
+    shown = sa.update(tables.document).where(tables.document.c.id == document_id)
+    connection.execute(shown.values(edition_id=edition_id))
+
+
+def _page_to_load(row: sa.Row[Any], reasons: dict[int, tuple[str, str]]) -> PageToLoad:
+    if row.id is None:
+        is_failed = row.status == ClaimStatus.FAILED.value
+        verdict = Verdict.BAD if is_failed else Verdict.SKIPPED
+        return PageToLoad(row.page_no, verdict, None, (), row.code, row.message)
+    code, message = reasons.get(row.id, (None, None))
+    return PageToLoad(row.page_no, Verdict(row.verdict), row.id, row.blocks, code, message)
+
+
+def _reasons(connection: sa.Connection, readings: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """The first error of each bad reading."""
+    t = tables.finding
+    query = (
+        sa.select(t.c.reading_id, t.c.code, t.c.message)
+        .where(t.c.reading_id.in_(readings), t.c.severity == Severity.ERROR.value)
+        .order_by(t.c.reading_id, t.c.id)
+        .distinct(t.c.reading_id)
+    )
+    return {row.reading_id: (row.code, row.message) for row in connection.execute(query)}
+
+
+def _digest(claim: Claim, pages: Sequence[PageToLoad], vectors: ChunkVectors | None) -> str:
+    """Names an edition's content: equal digests show the same. Hex."""
+    shown = [(page.page_no, page.reading_id, page.verdict.value, page.code) for page in pages]
+    model = None if vectors is None else vectors.model
+    facts = [claim.recipe_id, STAGE_VERSION[Stage.LOAD], model, shown]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def _find(connection: sa.Connection, document_id: int, digest: str) -> int | None:
+    t = tables.edition
+    query = sa.select(t.c.id).where(t.c.document_id == document_id, t.c.digest == digest)
+    found: int | None = connection.execute(query).scalar_one_or_none()
+    return found
+
+
+def _write(
+    connection: sa.Connection, claim: Claim, run_id: int, digest: str, pages: Sequence[PageToLoad]
+) -> int:
+    t = tables.edition
+    values = {
+        "document_id": claim.document_id,
+        "recipe_id": claim.recipe_id,
+        "digest": digest,
+        "run_id": run_id,
+    }
+    edition_id: int = connection.execute(insert(t).values(values).returning(t.c.id)).scalar_one()
+    rows = [
+        {
+            "edition_id": edition_id,
+            "page_no": page.page_no,
+            "reading_id": page.reading_id,
+            "verdict": page.verdict.value,
+            "code": page.code,
+            "message": page.message,
+        }
+        for page in pages
+    ]
+    if rows:
+        connection.execute(insert(tables.edition_page), rows)
+    return edition_id
+
+
+def _write_chunks(
+    connection: sa.Connection, edition_id: int, chunks: Sequence[Chunk], vectors: ChunkVectors | None
+) -> None:
+    if not chunks:
+        return
+    t = tables.chunk
+    rows = [_chunk_row(edition_id, chunk) for chunk in chunks]
+    written = connection.execute(insert(t).returning(t.c.id, t.c.ordinal), rows)
+    if vectors is None or not has_vectors(connection):
+        return
+    ids = {row.ordinal: row.id for row in written}
+    pairs = zip(chunks, vectors.vectors, strict=True)
+    rows = [
+        {"chunk_id": ids[chunk.ordinal], "model": vectors.model, "dims": len(vector), "embedding": vector}
+        for chunk, vector in pairs
+    ]
+    connection.execute(insert(tables.chunk_vector), rows)
+
+
+def _chunk_row(edition_id: int, chunk: Chunk) -> dict[str, Any]:
+    words, bigrams = to_tsvectors(chunk.text)
+    return {
+        "edition_id": edition_id,
+        "ordinal": chunk.ordinal,
+        "kind": chunk.kind,
+        "text": chunk.text,
+        "headings": list(chunk.headings),
+        "pages": list(chunk.pages),
+        "boxes": chunk.boxes,
+        "fts": words,
+        "fts_cjk": bigrams,
+    }

@@ -1,0 +1,129 @@
+"""Readings: kept with their findings, never overwritten, found again by picture and recipe."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from db import claims, runs, tables
+from models.claim import Claim
+from models.reading import FinishReason, Reading, ReadingSource
+from models.verdict import Finding, Severity
+from models.work import CachedReading, PageResult
+
+t = tables.reading
+
+_SAME = (
+    "text",
+    "blocks",
+    "engine",
+    "seconds",
+    "tokens_in",
+    "tokens_out",
+    "confidence",
+    "attempts",
+    "layer_agreement",
+    "raw",
+    "notes",
+)
+"""Fields that are columns as they are."""
+
+
+def save(connection: sa.Connection, results: Sequence[PageResult]) -> frozenset[int]:
+    """Keep readings with their findings and end their pages; says which claims were still ours.
+
+    A document whose last page this was becomes ready to load. A page that has a reading under its recipe
+    keeps that one.
+    """
+    ours = claims.held(connection, [result.claim for result in results])
+    kept = sorted((r for r in results if r.claim.id in ours), key=lambda result: result.claim.id)
+    if kept:
+        added = insert(t).on_conflict_do_nothing(index_elements=["document_id", "page_no", "recipe_id"])
+        rows = [_row(result) for result in kept]
+        new = connection.execute(added.returning(t.c.id, t.c.document_id, t.c.page_no, t.c.recipe_id), rows)
+        ids = {(row.document_id, row.page_no, row.recipe_id): row.id for row in new}
+        _save_findings(connection, kept, ids)
+    claims.end(connection, [result.claim for result in kept])
+    return ours
+
+
+def cached(connection: sa.Connection, leased: Sequence[Claim]) -> dict[int, CachedReading]:
+    """Readings by claim id that an OCR engine gave for the same picture under the same recipe."""
+    image = tables.page_image
+    found: dict[int, CachedReading] = {}
+    for recipe_id in sorted({claim.recipe_id for claim in leased}):
+        key = runs.recipe(connection, recipe_id).preprocess_key
+        pages = {(c.document_id, c.page_no): c.id for c in leased if c.recipe_id == recipe_id}
+        query = (
+            sa.select(image.c.document_id.label("for_document"), image.c.page_no.label("for_page"), t)
+            .join(t, (t.c.image_sha256 == image.c.sha256) & (t.c.recipe_id == recipe_id))
+            .where(
+                sa.tuple_(image.c.document_id, image.c.page_no).in_(pages),
+                image.c.preprocess_key == key,
+                t.c.source == ReadingSource.OCR.value,
+            )
+            .order_by(t.c.id.desc())
+        )
+        for row in connection.execute(query):
+            # Its own reading under this very recipe would be the page's end, so any row is another page's.
+            found[pages[row.for_document, row.for_page]] = CachedReading(row.id, _reading(row))
+    return found
+
+
+def findings_of(connection: sa.Connection, reading_ids: Iterable[int]) -> dict[int, tuple[Finding, ...]]:
+    """Findings by reading id, in the order the checks gave them."""
+    f = tables.finding
+    query = sa.select(f).where(f.c.reading_id.in_(list(reading_ids))).order_by(f.c.id)
+    found: dict[int, list[Finding]] = {}
+    for row in connection.execute(query):
+        finding = Finding(row.code, Severity(row.severity), row.message, row.evidence)
+        found.setdefault(row.reading_id, []).append(finding)
+    return {reading_id: tuple(findings) for reading_id, findings in found.items()}
+
+
+def _save_findings(
+    connection: sa.Connection, results: Iterable[PageResult], ids: dict[tuple[int, int, int], int]
+) -> None:
+    rows = [
+        {
+            "document_id": result.claim.document_id,
+            "page_no": result.claim.page_no,
+            "reading_id": ids[_key(result.claim)],
+            "code": finding.code,
+            "severity": finding.severity.value,
+            "message": finding.message,
+            "evidence": finding.evidence,
+        }
+        for result in results
+        if _key(result.claim) in ids
+        for finding in result.findings
+    ]
+    if rows:
+        connection.execute(sa.insert(tables.finding), rows)
+
+
+def _key(claim: Claim) -> tuple[int, int, int]:
+    return claim.document_id, claim.page_no, claim.recipe_id
+
+
+def _row(result: PageResult) -> dict[str, Any]:
+    reading = result.reading
+    return {name: getattr(reading, name) for name in _SAME} | {
+        "document_id": result.claim.document_id,
+        "page_no": result.claim.page_no,
+        "recipe_id": result.claim.recipe_id,
+        "source": reading.source.value,
+        "finish_reason": reading.finish_reason.value,
+        "verdict": result.verdict.value,
+        "image_sha256": result.image_sha256,
+        "cached_from": result.cached_from,
+    }
+
+
+def _reading(row: sa.Row[Any]) -> Reading:
+    return Reading(
+        **{name: getattr(row, name) for name in _SAME},
+        source=ReadingSource(row.source),
+        finish_reason=FinishReason(row.finish_reason),
+    )

@@ -1,0 +1,107 @@
+"""What a stage takes from the ledger and what it hands back."""
+
+from dataclasses import dataclass
+
+from models.claim import Claim
+from models.document import DocumentStatus, MediaType
+from models.page import PageFacts, PageImage
+from models.reading import Block, Reading
+from models.verdict import Finding, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentToSplit:
+    """A document to open. Any of `paths` holds its bytes, or did when it was last seen."""
+
+    claim: Claim
+    sha256: str
+    media_type: MediaType
+    paths: tuple[str, ...]
+    """Names as the system has them, the most recently seen first."""
+    pages_saved: int
+    """Pages from 1 on that an earlier, broken-off split has saved."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageToPrepare:
+    """A page to make a picture of. `facts` without words."""
+
+    claim: Claim
+    sha256: str
+    """Of the document."""
+    media_type: MediaType
+    paths: tuple[str, ...]
+    facts: PageFacts
+    image: PageImage | None
+    """The picture that an earlier run made under the same options; its file may be gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedPage:
+    """A page and its picture, made under `preprocess_key`."""
+
+    claim: Claim
+    preprocess_key: str
+    image: PageImage
+
+
+@dataclass(frozen=True, slots=True)
+class PageToRead:
+    """A page for an OCR engine."""
+
+    claim: Claim
+    image: PageImage
+    facts: PageFacts
+
+
+@dataclass(frozen=True, slots=True)
+class CachedReading:
+    """What an earlier run read in the same picture under the same recipe."""
+
+    id: int
+    reading: Reading
+
+
+@dataclass(frozen=True, slots=True)
+class PageResult:
+    """A page that was read and judged."""
+
+    claim: Claim
+    reading: Reading
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    image_sha256: str | None = None
+    """The picture it was read in; None when a text layer was taken or the page is blank."""
+    cached_from: int | None = None
+    """The stored reading this is a copy of."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageToLoad:
+    """What an edition shows for a page: a reading, or the reason why there is none."""
+
+    page_no: int
+    verdict: Verdict
+    reading_id: int | None
+    blocks: tuple[Block, ...]
+    code: str | None = None
+    """Why the page is bad, e.g. render-timeout or truncated."""
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkVectors:
+    """One vector a chunk, in order, all made by `model`."""
+
+    model: str
+    vectors: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What the knowledge base shows for a document now."""
+
+    edition_id: int
+    status: DocumentStatus
+    is_new: bool
+    """False when an equal edition was there and has been switched to."""
