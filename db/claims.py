@@ -87,7 +87,7 @@ def advance(connection: sa.Connection, claims: Sequence[Claim], stage: Stage) ->
 def end(connection: sa.Connection, claims: Sequence[Claim]) -> frozenset[int]:
     """The work is done. A document whose last page this was becomes ready to load."""
     ours = held(connection, claims)
-    _set(connection, ours, status=ClaimStatus.DONE, code=None, message=None, **_FREE)
+    _set(connection, ours, status=ClaimStatus.DONE, ended_at=sa.func.now(), code=None, message=None, **_FREE)
     wake_documents(connection, [claim for claim in claims if claim.id in ours])
     return ours
 
@@ -97,7 +97,7 @@ def fail(connection: sa.Connection, failures: Sequence[Failure]) -> frozenset[in
     ours = held(connection, [failure.claim for failure in failures])
     kept = sorted((f for f in failures if f.claim.id in ours), key=lambda failure: failure.claim.id)
     for failure in kept:
-        _set(connection, [failure.claim.id], status=ClaimStatus.FAILED, **_reason(failure.error), **_FREE)
+        _set(connection, [failure.claim.id], **_failed(failure.error))
     wake_documents(connection, [failure.claim for failure in kept])
     for failure in kept:
         if failure.claim.page_no == 0:
@@ -226,7 +226,7 @@ def _fail_document(connection: sa.Connection, claim: Claim, error: PagemillError
         t.c.document_id == claim.document_id, t.c.recipe_id == claim.recipe_id, _is(ClaimStatus.READY)
     )
     pages = connection.scalars(unbegun.with_for_update(skip_locked=True)).all()
-    _set(connection, pages, status=ClaimStatus.FAILED, **_reason(error))
+    _set(connection, pages, **_failed(error))
     is_refused = isinstance(error, DocumentRejected)
     status = DocumentStatus.REJECTED if is_refused else DocumentStatus.FAILED
     failed = sa.update(document).where(document.c.id == claim.document_id)
@@ -244,6 +244,10 @@ def _ready_now() -> dict[str, object]:
 
 def _reason(error: PagemillError) -> dict[str, str]:
     return {"code": error.code.value, "message": clean(error.message)}
+
+
+def _failed(error: PagemillError) -> dict[str, object]:
+    return {"status": ClaimStatus.FAILED, "ended_at": sa.func.now(), **_reason(error), **_FREE}
 
 
 def _quarantine(crashes: int) -> PermanentError:

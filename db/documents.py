@@ -1,19 +1,23 @@
-"""Contents and the names they are seen under: registering what a scan found."""
+"""Documents: registered as a scan finds them, taken to be split, looked up by people."""
 
-import hashlib
-from collections.abc import Collection, Iterable, Sequence
+import os
+import re
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
-from db import tables
+from db import intake, tables
 from db.requeue import put_back
 from models.claim import Claim
-from models.document import DocumentStatus, IntakeFile, MediaType
+from models.document import Document, DocumentStatus, IntakeFile, MediaType
+from models.errors import Code, ConfigurationError
 from models.intake import Registered
-from models.stage import STAGE_VERSION, ClaimStatus, Stage
-from models.text import clean, printable
+from models.stage import STAGE_VERSION, Stage
+from models.text import printable
 from models.work import DocumentToSplit
+
+_LEAST_HASH_DIGITS = 6
 
 
 def register(
@@ -31,13 +35,13 @@ def register(
     in the knowledge base until the new one is loaded. Work that failed for a passing cause is put back, and
     so are documents that need a password when there are passwords (`has_passwords`).
     """
-    ids, new = _save_documents(connection, files)
-    moved = _save_sources(connection, files, ids)
+    ids, new = intake.save_documents(connection, files)
+    moved = intake.save_sources(connection, files, ids)
     accepted = {ids[file.sha256] for file in files if file.rejection is None}
-    claimed = _make_claims(connection, run_id, recipe_id, accepted, priority)
+    claimed = intake.make_claims(connection, run_id, recipe_id, accepted, priority)
     again = put_back(connection, recipe_id, accepted - claimed, moved, has_passwords=has_passwords)
     again |= claimed - new
-    _mark_pending(connection, again)
+    intake.mark_pending(connection, again)
     rejected = set(ids.values()) - accepted
     registered = Registered(
         new=tuple(sorted(new - rejected)),
@@ -45,7 +49,7 @@ def register(
         again=tuple(sorted(again)),
         rejected=tuple(sorted(rejected)),
     )
-    _remember(connection, run_id, registered)
+    intake.remember(connection, run_id, registered)
     return registered
 
 
@@ -86,118 +90,91 @@ def paths_of(connection: sa.Connection, documents: Collection[int]) -> dict[int,
     return {document_id: tuple(names) for document_id, names in paths.items()}
 
 
-def uri_sha256(uri: str) -> str:
-    """The name of a name: long and undecodable ones fit into an index too."""
-    return hashlib.sha256(uri_bytes(uri)).hexdigest()
+def get(connection: sa.Connection, ref: str) -> Document:
+    """A document by its id, the first six or more digits of its SHA-256, a path or a file name.
+
+    Raises ConfigurationError (not-found) when there is none, or more than one that it could mean.
+    """
+    for found in (_by_id(connection, ref), _by_hash(connection, ref), _by_name(connection, ref)):
+        if len(found) > 1:
+            listed = ", ".join(str(document_id) for document_id in sorted(found)[:10])
+            raise ConfigurationError(f"'{ref}' may mean the documents {listed}: name one.", Code.NOT_FOUND)
+        if found:
+            return _load(connection, found)[0]
+    raise ConfigurationError(f"There is no document '{ref}'.", Code.NOT_FOUND)
 
 
-def uri_bytes(uri: str) -> bytes:
-    """A file name as the system has it."""
-    return uri.encode("utf-8", "surrogateescape")
+def listing(
+    connection: sa.Connection,
+    *,
+    status: DocumentStatus | None = None,
+    run_id: int | None = None,
+    limit: int | None = None,
+) -> tuple[Document, ...]:
+    """Documents by id, the newest last; of a run only those it met, with a status only those."""
+    t, met = tables.document, tables.run_document
+    query = sa.select(t.c.id).order_by(t.c.id.desc()).limit(limit)
+    if status is not None:
+        query = query.where(t.c.status == status.value)
+    if run_id is not None:
+        query = query.where(t.c.id.in_(sa.select(met.c.document_id).where(met.c.run_id == run_id)))
+    return _load(connection, set(connection.scalars(query)))
 
 
-def _save_documents(
-    connection: sa.Connection, files: Iterable[IntakeFile]
-) -> tuple[dict[str, int], set[int]]:
-    """Ids by content of all files, and which of them are new."""
+def counts(connection: sa.Connection) -> dict[DocumentStatus, int]:
+    """How many documents there are of each status."""
     t = tables.document
-    rows = {file.sha256: _document_row(file) for file in files}
-    if not rows:
-        return {}, set()
-    ordered = [rows[sha256] for sha256 in sorted(rows)]
-    added = insert(t).on_conflict_do_nothing(index_elements=["sha256"]).returning(t.c.id)
-    new = set(connection.scalars(added, ordered))
-    known = connection.execute(sa.select(t.c.sha256, t.c.id).where(t.c.sha256.in_(rows)))
-    return {row.sha256: row.id for row in known}, new
+    rows = connection.execute(sa.select(t.c.status, sa.func.count()).group_by(t.c.status))
+    return {DocumentStatus(status): number for status, number in rows}
 
 
-def _document_row(file: IntakeFile) -> dict[str, object]:
-    status = DocumentStatus.PENDING if file.rejection is None else DocumentStatus.REJECTED
-    return {
-        "sha256": file.sha256,
-        "media_type": file.media_type,
-        "size": file.source.size,
-        "status": status.value,
-        "code": file.rejection,
-        "message": None if file.message is None else clean(file.message),
-    }
-
-
-def _save_sources(connection: sa.Connection, files: Iterable[IntakeFile], ids: dict[str, int]) -> set[int]:
-    """Upsert the names; says which documents now stand under a name that another one still holds."""
-    t = tables.source
-    rows = {(uri_sha256(file.source.uri), ids[file.sha256]): file for file in files}
-    if not rows:
+def _by_id(connection: sa.Connection, ref: str) -> set[int]:
+    if not re.fullmatch(r"[0-9]{1,18}", ref):
         return set()
-    added = insert(t)
-    seen = {name: added.excluded[name] for name in ("size", "mtime_ns", "last_seen")}
-    connection.execute(
-        added.on_conflict_do_update(
-            index_elements=["uri_sha256", "document_id"],
-            set_=seen | {"gone_at": None, "superseded_at": None},
-        ),
-        [_source_row(*key, rows[key]) for key in sorted(rows)],
-    )
-    other = t.alias("other")
-    shared = sa.select(t.c.document_id).join(
-        other,
-        (other.c.uri_sha256 == t.c.uri_sha256)
-        & (other.c.document_id != t.c.document_id)
-        & other.c.superseded_at.is_(None),
-    )
-    names = {name for name, _ in rows}
-    return set(connection.scalars(shared.where(t.c.uri_sha256.in_(names), t.c.last_seen == sa.func.now())))
-
-
-def _source_row(name: str, document_id: int, file: IntakeFile) -> dict[str, object]:
-    shown = printable(file.source.uri)
-    return {
-        "document_id": document_id,
-        "uri_sha256": name,
-        "uri": shown,
-        "raw": None if shown == file.source.uri else uri_bytes(file.source.uri),
-        "size": file.source.size,
-        "mtime_ns": file.source.mtime_ns,
-    }
-
-
-def _make_claims(
-    connection: sa.Connection, run_id: int, recipe_id: int, documents: Collection[int], priority: int
-) -> set[int]:
-    """A split claim for each document that has none under this recipe; says for which."""
-    t = tables.claim
-    document, recipe = tables.document, tables.recipe
-    wanted = (
-        sa.select(
-            document.c.id,
-            recipe.c.id,
-            sa.literal(0),
-            sa.literal(Stage.SPLIT.value),
-            sa.literal(ClaimStatus.READY.value),
-            sa.literal(priority),
-            recipe.c.profile,
-            sa.literal(run_id),
-        )
-        .join_from(document, recipe, recipe.c.id == recipe_id)
-        .where(document.c.id.in_(documents))
-        .order_by(document.c.id)
-    )
-    columns = ["document_id", "recipe_id", "page_no", "stage", "status", "priority", "profile", "run_id"]
-    added = insert(t).from_select(columns, wanted).on_conflict_do_nothing().returning(t.c.document_id)
-    return set(connection.scalars(added))
-
-
-def _mark_pending(connection: sa.Connection, documents: Collection[int]) -> None:
     t = tables.document
-    values = {"status": DocumentStatus.PENDING.value, "code": None, "message": None}
-    connection.execute(sa.update(t).where(t.c.id.in_(documents)).values(values))
+    return set(connection.scalars(sa.select(t.c.id).where(t.c.id == int(ref))))
 
 
-def _remember(connection: sa.Connection, run_id: int, registered: Registered) -> None:
-    rows = [
-        {"run_id": run_id, "document_id": document_id, "seen_as": seen_as}
-        for seen_as in ("new", "known", "again", "rejected")
-        for document_id in getattr(registered, seen_as)
-    ]
-    if rows:
-        connection.execute(insert(tables.run_document).on_conflict_do_nothing(), rows)
+def _by_hash(connection: sa.Connection, ref: str) -> set[int]:
+    if not re.fullmatch(rf"[0-9a-fA-F]{{{_LEAST_HASH_DIGITS},64}}", ref):
+        return set()
+    t = tables.document
+    # A range, not a prefix: it uses the index of the bytes.
+    within = t.c.sha256.between(ref.ljust(64, "0"), ref.ljust(64, "f"))
+    return set(connection.scalars(sa.select(t.c.id).where(within)))
+
+
+def _by_name(connection: sa.Connection, ref: str) -> set[int]:
+    """Documents that stand under a path now, or failing that under a file name."""
+    t = tables.source
+    current = sa.select(t.c.document_id).where(t.c.superseded_at.is_(None))
+    names = [intake.uri_sha256(ref), intake.uri_sha256(os.path.abspath(ref))]  # noqa: PTH100 (no symlinks)
+    for wanted in (t.c.uri_sha256.in_(names), t.c.uri.endswith(f"/{printable(ref)}", autoescape=True)):
+        if found := set(connection.scalars(current.where(wanted))):
+            return found
+    return set()
+
+
+def _load(connection: sa.Connection, ids: Collection[int]) -> tuple[Document, ...]:
+    t = tables.document
+    paths = paths_of(connection, ids)
+    rows = connection.execute(sa.select(t).where(t.c.id.in_(ids)).order_by(t.c.id))
+    return tuple(_document(row, paths[row.id]) for row in rows)
+
+
+def _document(row: sa.Row[Any], sources: tuple[str, ...]) -> Document:
+    return Document(
+        id=row.id,
+        sha256=row.sha256,
+        media_type=None if row.media_type is None else MediaType(row.media_type),
+        size=row.size,
+        status=DocumentStatus(row.status),
+        page_count=row.page_count,
+        code=row.code,
+        message=row.message,
+        is_repaired=row.is_repaired,
+        title=row.title,
+        edition_id=row.edition_id,
+        created_at=row.created_at,
+        sources=sources,
+    )

@@ -163,6 +163,7 @@ claim = Table(
     Column("leased_until", Time),
     now("ready_at"),
     now("not_before"),
+    Column("ended_at", Time),
     Column("code", Text),
     Column("message", Text),
     ref("run", "SET NULL"),

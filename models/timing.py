@@ -29,3 +29,43 @@ class StageRun:
     outcome: Outcome = Outcome.OK
     code: str | None = None
     worker: str = ""
+    prefect_run_id: str | None = None
+    """Prefect's task run, where there is one; else the run's own id is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimingRow:
+    """Where time went for one stage, document, run or profile."""
+
+    key: str
+    """Stage, profile, or the id of a document or run."""
+    documents: int
+    pages: int
+    cached: int
+    """Pages of these whose result was taken from an earlier run."""
+    seconds: float
+    """Work, summed over workers."""
+    share: float
+    """Of the seconds of all rows, 0 to 1."""
+    page_p50_s: float | None
+    """Median seconds of work a page; None where no page was worked on."""
+    page_p95_s: float | None
+    waited_p50_s: float
+    """Median seconds between ready and started."""
+    wall_s: float
+    """From the first start to the last end."""
+    workers: int
+    retries: int
+    """Stage runs that ended with another try."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimingReport:
+    """Timing rows, most seconds first, and the stage that limits the whole."""
+
+    by: str
+    rows: tuple[TimingRow, ...]
+    seconds: float
+    wall_s: float
+    limiting: Stage | None
+    """The stage with the most seconds of work a worker; None without any work."""

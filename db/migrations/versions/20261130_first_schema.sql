@@ -140,6 +140,7 @@ CREATE TABLE claim (
     leased_until TIMESTAMP WITH TIME ZONE,
     ready_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
     not_before TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
+    ended_at TIMESTAMP WITH TIME ZONE,
     code TEXT,
     message TEXT,
     run_id BIGINT,
