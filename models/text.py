@@ -31,6 +31,7 @@ _NAMED_SCRIPTS = {
 }
 
 CJK_SCRIPTS = frozenset({"han", "kana", "hangul"})
+RIGHT_TO_LEFT = frozenset({"arabic", "hebrew"})
 
 
 def clean(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from models.geometry import Box, Transform
 from models.reading import Block, BlockType
-from models.text import CJK_SCRIPTS, script_of
+from models.text import CJK_SCRIPTS, RIGHT_TO_LEFT, script_of, scripts
 from tasks.work.columns import Region, regions
 from tasks.work.lines import Line, Placed, typical_height
 from tasks.work.paragraphs import Paragraph, paragraphs
@@ -24,10 +24,11 @@ def blocks_of(lines: Sequence[Line], transform: Transform) -> tuple[Block, ...]:
 
     `lines` have boxes in pixels of the page image, in any order; `transform` maps pixels to points. Lines
     without text are left out. Columns are read one after the other, headings over several columns in
-    their place, Chinese and Japanese written downwards from right to left. Hyphens stay as they are.
+    their place, Chinese and Japanese written downwards and Arabic and Hebrew from right to left. Hyphens stay
+    as they are.
     """
     lines = [line for line in lines if line.text.strip()]
-    placed = _laid_down(lines) if is_vertical(lines) else straighten(lines)
+    placed = _placed(lines)
     usual_height = _usual_height(placed)
     found: list[Block] = []
     for region in regions(placed):
@@ -45,6 +46,26 @@ def is_vertical(lines: Sequence[Line]) -> bool:
 def text_of(blocks: Sequence[Block]) -> str:
     """The text of a page: its blocks' texts with an empty line between them."""
     return "\n\n".join(block.text for block in blocks if block.type is not BlockType.PICTURE)
+
+
+def _placed(lines: Sequence[Line]) -> list[Placed]:
+    if is_vertical(lines):
+        return _laid_down(lines)
+    placed = straighten(lines)
+    return _mirrored(placed) if _is_right_to_left(lines) else placed
+
+
+def _is_right_to_left(lines: Sequence[Line]) -> bool:
+    counts = scripts("".join(line.text for line in lines))
+    return sum(counts[script] for script in RIGHT_TO_LEFT) > counts.total() / 2
+
+
+def _mirrored(placed: Sequence[Placed]) -> list[Placed]:
+    # Seen in a mirror, lines begin at the left and the first column stands first.
+    return [
+        Placed(item.line, Box(-item.frame.x1, item.frame.y0, -item.frame.x0, item.frame.y1))
+        for item in placed
+    ]
 
 
 def _is_upright(line: Line) -> bool:

@@ -1,0 +1,98 @@
+"""An engine that answers by a script: for tests of everything around OCR, and for demonstrations.
+
+    engine = FakeEngine([said("page 1"), PageFailed("torn", Code.OCR_FAILED), Delayed(0.2, said("third"))])
+    engine = FakeEngine({image.sha256: [EngineUnavailable("down"), said("second try")]}, default=said("-"))
+
+It keeps to the protocol: futures end in another thread, at most `slots` at once, errors arrive through them.
+"""
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from models.engine import OcrRequest
+from models.errors import ConfigurationError
+from models.reading import Block, BlockType, Reading, ReadingSource
+
+
+@dataclass(frozen=True, slots=True)
+class Delayed:
+    """An answer that takes `seconds`."""
+
+    seconds: float
+    answer: "Reading | Exception"
+
+
+Answer = Reading | Exception | Delayed
+Script = Sequence[Answer] | Mapping[str, Answer | Sequence[Answer]]
+
+
+class FakeEngine:
+    """Answers pages by `script`: a sequence, page by page as submitted, or a mapping from image SHA-256.
+
+    A mapping's value may itself be a sequence: its answers are given one after the other to the same image,
+    the last again and again. `default` answers what the script does not; without one such a page ends with
+    ConfigurationError. `requests` is the log, in order of submission.
+    """
+
+    def __init__(
+        self, script: Script = (), *, default: Answer | None = None, slots: int = 2, name: str = "fake"
+    ) -> None:
+        self.name = name
+        self.slots = slots
+        self.requests: list[OcrRequest] = []
+        self._default = default
+        self._by_image = {key: _sequence(value) for key, value in _items(script)}
+        self._in_order = [] if isinstance(script, Mapping) else list(script)
+        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(slots, thread_name_prefix="fake-engine")
+
+    def submit(self, request: OcrRequest) -> Future[Reading]:
+        """Take the next answer for this page; the future ends with it."""
+        with self._lock:
+            self.requests.append(request)
+            answer = self._next(request.image.sha256)
+        return self._threads.submit(_give, answer)
+
+    def facts(self) -> Mapping[str, str]:
+        """What stands in for versions."""
+        return {"fake": "scripted"}
+
+    def close(self) -> None:
+        """Cancel what has not begun and wait for the rest."""
+        self._threads.shutdown(cancel_futures=True)
+
+    def _next(self, sha256: str) -> Answer:
+        answers = self._by_image.get(sha256)
+        if answers:
+            return answers.pop(0) if len(answers) > 1 else answers[0]
+        if self._in_order:
+            return self._in_order.pop(0)
+        if self._default is not None:
+            return self._default
+        return ConfigurationError(f"The script has no answer for page image {sha256}.")
+
+
+def said(text: str) -> Reading:
+    """A reading that says `text`: a paragraph for each part between empty lines, without boxes."""
+    blocks = tuple(Block(BlockType.PARAGRAPH, part) for part in text.split("\n\n") if part)
+    return Reading(ReadingSource.OCR, text, blocks, engine="fake", confidence=1.0)
+
+
+def _items(script: Script) -> list[tuple[str, Answer | Sequence[Answer]]]:
+    return list(script.items()) if isinstance(script, Mapping) else []
+
+
+def _sequence(value: Answer | Sequence[Answer]) -> list[Answer]:
+    return list(value) if isinstance(value, Sequence) else [value]
+
+
+def _give(answer: Answer) -> Reading:
+    if isinstance(answer, Delayed):
+        time.sleep(answer.seconds)
+        answer = answer.answer
+    if isinstance(answer, Exception):
+        raise answer
+    return answer

@@ -1,0 +1,133 @@
+"""What runs inside a worker process of an engine: one page from its picture to its reading."""
+
+import io
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Protocol
+
+from PIL import Image
+
+from models.engine import OcrRequest
+from models.errors import Code, PageFailed
+from models.reading import Block, Reading, ReadingSource
+from models.text import clean
+from tasks.work import textlayer
+from tasks.work.layout import blocks_of, text_of
+from tasks.work.lines import Line
+from tasks.work.metrics import agreement
+
+
+class Reader(Protocol):
+    """An OCR library with its weights loaded."""
+
+    name: str
+    """Library, version and model, stored with each reading."""
+
+    def lines(self, picture: bytes) -> list[Line]:
+        """Lines of text in an encoded picture, boxes in its pixels. Raises what the library raises."""
+        ...
+
+
+LoadReader = Callable[[], Reader]
+"""A module-level function, so that it can be sent to a worker."""
+
+
+@cache
+def reader_of(load: LoadReader) -> Reader:
+    """This process's reader: weights are loaded once, when the worker starts."""
+    return load()
+
+
+def read_page(load: LoadReader, request: OcrRequest, readable: frozenset[str]) -> Reading:
+    """Read the page of `request`, or take its text layer where the recipe allows and the layer proves sane.
+
+    `readable` are the scripts of the model. Raises PageFailed (`ocr-failed`) when the page image is missing
+    or cannot be decoded or the library fails on it.
+    """
+    started = time.perf_counter()
+    reader = reader_of(load)
+    picture = _picture(request)
+    if request.recipe.text_layer == "prefer":
+        reading = _prefer(reader, request, picture, readable)
+    elif request.recipe.text_layer == "check":
+        reading = _check(reader, request, picture, readable)
+    else:
+        reading = _ocr(reader, request, picture)
+    return replace(reading, seconds=time.perf_counter() - started)
+
+
+def _prefer(reader: Reader, request: OcrRequest, data: bytes, readable: frozenset[str]) -> Reading:
+    picture = _decoded(data)
+    layer = textlayer.look(request, picture, readable)
+    if layer is None:
+        return _ocr(reader, request, data)
+    proof = textlayer.prove(layer, picture, readable, lambda probe: _lines(reader, probe))
+    if proof.fault:
+        return replace(_ocr(reader, request, data), notes=(textlayer.REJECTED + proof.fault,))
+    notes = () if proof.is_read else (textlayer.UNPROVEN,)
+    return _reading(ReadingSource.TEXT_LAYER, "text-layer", layer.lines, request, notes)
+
+
+def _check(reader: Reader, request: OcrRequest, data: bytes, readable: frozenset[str]) -> Reading:
+    layer = textlayer.look(request, _decoded(data), readable)
+    reading = _ocr(reader, request, data)
+    if layer is None:
+        return reading
+    if layer.fault:
+        return replace(reading, notes=(textlayer.REJECTED + layer.fault,))
+    notes = (textlayer.SCRIPT_UNSUPPORTED,) if layer.is_foreign else ()
+    return replace(reading, layer_agreement=agreement(layer.text, reading.text), notes=notes)
+
+
+def _ocr(reader: Reader, request: OcrRequest, data: bytes) -> Reading:
+    return _reading(ReadingSource.OCR, reader.name, _lines(reader, data), request)
+
+
+def _lines(reader: Reader, data: bytes) -> list[Line]:
+    try:
+        found = reader.lines(data)
+    except Exception as error:
+        # Libraries raise RuntimeError, ValueError and classes of their own for a picture they cannot take.
+        raise PageFailed(f"{reader.name} could not read the page: {error}.", Code.OCR_FAILED) from error
+    return [replace(line, text=" ".join(clean(line.text).split())) for line in found]
+
+
+def _reading(
+    source: ReadingSource,
+    engine: str,
+    lines: Sequence[Line],
+    request: OcrRequest,
+    notes: tuple[str, ...] = (),
+) -> Reading:
+    blocks = blocks_of(lines, request.image.transform)
+    return Reading(
+        source, text_of(blocks), blocks, engine=engine, confidence=_confidence(blocks), notes=notes
+    )
+
+
+def _confidence(blocks: Sequence[Block]) -> float | None:
+    """Mean over characters, None when nothing was read or the source gives none."""
+    known = [(block.confidence, len(block.text)) for block in blocks if block.confidence is not None]
+    total = sum(length for _, length in known)
+    return sum(value * length for value, length in known) / total if total else None
+
+
+def _picture(request: OcrRequest) -> bytes:
+    try:
+        return request.path.read_bytes()
+    except FileNotFoundError as error:
+        raise PageFailed(
+            "The page image is missing from the store; ingest the document again to make it anew.",
+            Code.OCR_FAILED,
+        ) from error
+
+
+def _decoded(data: bytes) -> Image.Image:
+    try:
+        picture = Image.open(io.BytesIO(data))
+        picture.load()
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise PageFailed(f"The page image cannot be decoded: {error}.", Code.OCR_FAILED) from error
+    return picture
