@@ -15,7 +15,7 @@ from models.chunk import Chunk
 from models.claim import Claim
 from models.edition import first_reason, status_of
 from models.errors import Code, ConfigurationError
-from models.lexemes import to_tsvectors
+from models.lexemes import searchable, to_tsvectors
 from models.stage import STAGE_VERSION, ClaimStatus, Stage
 from models.verdict import Severity, Verdict
 from models.work import ChunkVectors, Loaded, PageToLoad
@@ -169,7 +169,7 @@ def _write_chunks(
 
 
 def _chunk_row(edition_id: int, chunk: Chunk) -> dict[str, Any]:
-    words, bigrams = to_tsvectors(chunk.text)
+    words, bigrams = to_tsvectors(searchable(chunk.headings, chunk.text))
     return {
         "edition_id": edition_id,
         "ordinal": chunk.ordinal,

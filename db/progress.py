@@ -1,6 +1,7 @@
 """How far a run has come, counted from the claims of the documents it met."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -71,15 +72,14 @@ def _failures(connection: sa.Connection, run_id: int, most: int) -> tuple[Recent
         .limit(1)
         .scalar_subquery()
     )
-    columns = [t.c.id, t.c.document_id, sa.func.coalesce(name, ""), t.c.page_no, t.c.stage]
-    failed = _of_run(sa.select(*columns, t.c.code, t.c.message), run_id).where(
-        t.c.status == ClaimStatus.FAILED.value
-    )
+    columns = [t.c.id.label("claim_id"), sa.func.coalesce(name, "").label("name")]
+    more = [t.c.document_id, t.c.page_no, t.c.stage, t.c.code, t.c.message]
+    failed = _of_run(sa.select(*columns, *more), run_id).where(t.c.status == ClaimStatus.FAILED.value)
     rows = connection.execute(failed.order_by(t.c.ended_at.desc(), t.c.id.desc()).limit(most))
-    return tuple(RecentFailure(*row[:4], Stage(row[4]), row[5], row[6]) for row in rows)
+    return tuple(RecentFailure(**row._asdict() | {"stage": Stage(row.stage)}) for row in rows)
 
 
-def _of_run(query: sa.Select[tuple[object, ...]], run_id: int) -> sa.Select[tuple[object, ...]]:
+def _of_run(query: sa.Select[*tuple[Any, ...]], run_id: int) -> sa.Select[*tuple[Any, ...]]:
     """The claims of the documents that the run met, under its recipe."""
     met, run = tables.run_document, tables.run
     return (

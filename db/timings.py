@@ -51,7 +51,7 @@ def record(connection: sa.Connection, run_id: int, batch: Sequence[StageRun]) ->
 
 
 def report(connection: sa.Connection, by: By, document_id: int | None = None) -> TimingReport:
-    """Seconds, shares, waits and percentiles by stage, document, run or profile, of all or of one document."""
+    """Seconds, shares, waits and percentiles of all documents or of one, by what `by` says."""
     limiting = _limiting(_rows(connection, "stage", document_id))
     rows = _rows(connection, by, document_id)
     if by == "stage":

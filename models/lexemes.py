@@ -52,6 +52,11 @@ def tokens(text: str) -> Iterator[Token]:
         yield _word(text, start, len(text))
 
 
+def searchable(headings: Sequence[str], text: str) -> str:
+    """What a passage is found by: the headings above it, too."""
+    return "\n".join((*headings, text))
+
+
 def to_tsvectors(text: str) -> tuple[str, str]:
     """Literals of the two tsvectors of `text`: words, CJK bigrams.
 

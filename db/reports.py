@@ -1,0 +1,119 @@
+"""What people see of a document: its pages under a recipe, and its editions."""
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from db import readings, runs, tables
+from models.errors import Code, ConfigurationError
+from models.reading import ReadingSource
+from models.report import Edition, PageReport
+from models.stage import ClaimStatus
+from models.verdict import Severity, Verdict
+
+r = tables.reading
+
+_SAME = ("text", "blocks", "engine", "seconds", "tokens_out", "confidence", "layer_agreement", "cached_from")
+
+
+def recipe_of(connection: sa.Connection, document_id: int) -> int | None:
+    """The recipe of the edition that is shown, else the last one asked for; None before any."""
+    shown, t = tables.edition, tables.claim
+    of_edition = (
+        sa.select(shown.c.recipe_id).join(tables.document, tables.document.c.edition_id == shown.c.id)
+    ).where(tables.document.c.id == document_id)
+    asked = sa.select(t.c.recipe_id).where(t.c.document_id == document_id, t.c.page_no == 0)
+    found: int | None = connection.execute(of_edition).scalar_one_or_none()
+    return found or connection.execute(asked.order_by(t.c.id.desc()).limit(1)).scalar_one_or_none()
+
+
+def pages(
+    connection: sa.Connection, document_id: int, recipe_id: int | None = None
+) -> tuple[PageReport, ...]:
+    """Every page of a document in order, read or not, under the recipe or the one of `recipe_of`."""
+    recipe_id = recipe_id or recipe_of(connection, document_id)
+    if recipe_id is None:
+        return ()
+    rows = connection.execute(_query(connection, document_id, recipe_id)).all()
+    findings = readings.findings_of(connection, [row.reading_id for row in rows if row.reading_id])
+    return tuple(_report(row, findings.get(row.reading_id, ())) for row in rows)
+
+
+def editions(connection: sa.Connection, document_id: int) -> tuple[Edition, ...]:
+    """All editions of a document, the oldest first."""
+    t, recipe, document = tables.edition, tables.recipe, tables.document
+    query = (
+        sa.select(
+            t.c.id,
+            t.c.document_id,
+            t.c.recipe_id,
+            recipe.c.profile,
+            t.c.created_at,
+            (document.c.edition_id == t.c.id).is_(True).label("is_shown"),
+        )
+        .join_from(t, recipe, recipe.c.id == t.c.recipe_id)
+        .join(document, document.c.id == t.c.document_id)
+        .where(t.c.document_id == document_id)
+        .order_by(t.c.id)
+    )
+    return tuple(Edition(**row._asdict()) for row in connection.execute(query))
+
+
+def profile_of(connection: sa.Connection, document_id: int) -> str:
+    """The profile whose readings `pages` shows. Raises ConfigurationError (not-found) where there is none."""
+    recipe_id = recipe_of(connection, document_id)
+    if recipe_id is None:
+        raise ConfigurationError(f"Document {document_id} was never read.", Code.NOT_FOUND)
+    return runs.recipe(connection, recipe_id).profile
+
+
+def _query(connection: sa.Connection, document_id: int, recipe_id: int) -> sa.Select[*tuple[Any, ...]]:
+    p, t, image = tables.page, tables.claim, tables.page_image
+    key = runs.recipe(connection, recipe_id).preprocess_key
+    columns = [r.c[name] for name in _SAME]
+    return (
+        sa.select(
+            p.c.page_no,
+            p.c.width_pt,
+            p.c.height_pt,
+            p.c.rotation,
+            r.c.id.label("reading_id"),
+            r.c.verdict,
+            r.c.source,
+            *columns,
+            t.c.status,
+            t.c.code,
+            t.c.message,
+            image.c.sha256.label("image_sha256"),
+            image.c.suffix.label("image_suffix"),
+        )
+        .outerjoin_from(p, r, _same_page(p, r) & (r.c.recipe_id == recipe_id))
+        .outerjoin(t, _same_page(p, t) & (t.c.recipe_id == recipe_id))
+        .outerjoin(image, _same_page(p, image) & (image.c.preprocess_key == key))
+        .where(p.c.document_id == document_id)
+        .order_by(p.c.page_no)
+    )
+
+
+def _same_page(one: sa.Table, other: sa.Table) -> sa.ColumnElement[bool]:
+    return (one.c.document_id == other.c.document_id) & (one.c.page_no == other.c.page_no)
+
+
+def _report(row: sa.Row[Any], findings: tuple[Any, ...]) -> PageReport:
+    facts = {name: getattr(row, name) for name in ("page_no", "width_pt", "height_pt", "rotation")}
+    image = {"image_sha256": row.image_sha256, "image_suffix": row.image_suffix}
+    if row.reading_id is None:
+        verdict = Verdict.BAD if row.status == ClaimStatus.FAILED.value else None
+        return PageReport(**facts, **image, verdict=verdict, code=row.code, message=row.message)
+    error = next((finding for finding in findings if finding.severity is Severity.ERROR), None)
+    return PageReport(
+        **facts,
+        **image,
+        **{name: getattr(row, name) for name in _SAME},
+        verdict=Verdict(row.verdict),
+        code=error.code if error else None,
+        message=error.message if error else None,
+        reading_id=row.reading_id,
+        source=ReadingSource(row.source),
+        findings=findings,
+    )
