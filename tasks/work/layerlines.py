@@ -7,6 +7,8 @@ from models.page import Word
 from models.text import CJK_SCRIPTS, RIGHT_TO_LEFT, clean, script_of
 from tasks.work.lines import Line, join
 
+# Symbol fonts put their signs at U+F000 and up; alone, such a sign is a bullet.
+_SYMBOL = range(0xF000, 0xF100)
 # Gaps in heights of the line: up to the first, words belong together; beyond, they are cells or columns.
 _WORD_GAP, _OVERLAP = 0.9, 0.5
 # Signs of upright writing follow one another within this part of their height.
@@ -18,6 +20,8 @@ def printed(words: Sequence[Word], width_pt: float, height_pt: float) -> list[Wo
     kept: dict[tuple[str, tuple[int, ...]], Word] = {}
     for word in words:
         text = clean(word.text).strip()
+        if len(text) == 1 and ord(text) in _SYMBOL:
+            text = "•"
         x, y = (word.box.x0 + word.box.x1) / 2, (word.box.y0 + word.box.y1) / 2
         if text and 0 <= x <= width_pt and 0 <= y <= height_pt:
             place = tuple(round(edge) for edge in word.box)
@@ -46,10 +50,10 @@ def _follows(before: Word, word: Word) -> bool:
         return False
     height = min(before.box.height, word.box.height)
     overlap = min(before.box.y1, word.box.y1) - max(before.box.y0, word.box.y0)
-    if _is_right_to_left(before.text) and _is_right_to_left(word.text):
-        gap = before.box.x0 - word.box.x1
-    else:
-        gap = word.box.x0 - before.box.x1
+    gap = word.box.x0 - before.box.x1
+    if _is_right_to_left(before.text) or _is_right_to_left(word.text):
+        # The next word stands to the left; numbers and signs between go on at either side.
+        gap = max(gap, before.box.x0 - word.box.x1)
     return overlap >= _OVERLAP * height and -height < gap <= _WORD_GAP * height
 
 

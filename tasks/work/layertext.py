@@ -16,6 +16,8 @@ _UTF8_SOUP = re.compile("[ÃÂÐÑ][\u0080-\u00bf€-™]|â€|ï»¿")
 # Shares above which a layer is not believed. Sane layers measured: at most 0.1 %, 5 %, 1.2 %; broken ones
 # from 0.2 %, 70 %, 8 % (docs/quality.md).
 _UNMAPPED_SHARE, _LATIN1_SHARE, _MIXED_SHARE, _SOUP_SHARE = 0.01, 0.35, 0.04, 0.01
+# Where the engine cannot read the script, a few holes in the layer are still the better text.
+_UNMAPPED_FOREIGN = 0.05
 # Scripts that are at home in one word: Japanese, Korean with Chinese characters, letters of formulas.
 _AT_HOME = (frozenset({"latin", "greek"}), CJK_SCRIPTS | {"latin"})
 
@@ -44,12 +46,15 @@ def is_mojibake(text: str) -> bool:
     return accents > _LATIN1_SHARE * max(1, len(letters)) or soup > _SOUP_SHARE * max(1, len(text))
 
 
-def fault_in_text(words: Iterable[str]) -> str | None:
-    """Why these words cannot be what is printed: unmapped, mojibake, mixed-scripts; None when they can."""
+def fault_in_text(words: Iterable[str], *, is_foreign: bool = False) -> str | None:
+    """Why these words cannot be what is printed: unmapped, mojibake, mixed-scripts; None when they can.
+
+    `is_foreign`: the engine cannot read their script, so OCR is no better way out.
+    """
     # Letters of formulas (𝑥) are their plain letters: they are printed and read as such.
     words = [unicodedata.normalize("NFKC", word) for word in words]
     text = " ".join(words)
-    if unmapped_share(text) > _UNMAPPED_SHARE:
+    if unmapped_share(text) > (_UNMAPPED_FOREIGN if is_foreign else _UNMAPPED_SHARE):
         return "unmapped"
     if is_mojibake(text):
         return "mojibake"

@@ -87,5 +87,10 @@ def join(pieces: Iterable[str], separator: str) -> str:
     return text
 
 
+def width_of(text: str) -> int:
+    """Length in narrow letters: a wide character counts as two."""
+    return len(text) + sum(_is_wide(char) for char in text)
+
+
 def _is_wide(char: str) -> bool:
     return script_of(char) in CJK_SCRIPTS - {"hangul"} or unicodedata.east_asian_width(char) in "WF"

@@ -9,12 +9,13 @@ from statistics import median
 from models.geometry import Box
 from models.reading import BlockType
 from models.text import CJK_SCRIPTS, script_of
-from tasks.work.lines import Placed, Row, frame_of, join, rows_of, typical_height
+from tasks.work.lines import Placed, Row, frame_of, join, rows_of, typical_height, width_of
 
 _ITEM = re.compile(r"[•●○▪■◦‣·∙*–—-]\s|[•●▪■◦‣]|\(?(\d{1,2}|[a-zA-Z])[.)]\s")
 _SENTENCE_END = tuple('.!?:。！？：”’"»')
 _NO_HEADING_END = (*".,;:。，；、", "-")
-_LONGEST_HEADING = 100
+# In narrow letters; a Chinese character is as wide as two.
+_LONGEST_HEADING = 80
 # How much taller than the page's usual line a line is: certain, and likely when it also stands alone.
 _TALL, _TALLER = 1.35, 1.12
 # Heights, relative to the page's usual line, from which a heading is of level 1 and of level 2.
@@ -129,7 +130,7 @@ def _heading_level(row: Row, above: Sequence[Row], column: _Column, usual_height
 
 
 def _reads_like_a_heading(text: str) -> bool:
-    if len(text) > _LONGEST_HEADING or text.endswith(_NO_HEADING_END) or _ITEM.match(text):
+    if width_of(text) > _LONGEST_HEADING or text.endswith(_NO_HEADING_END) or _ITEM.match(text):
         return False
     opens = text[:1].isupper() or text[:1].isdecimal() or script_of(text[0]) in CJK_SCRIPTS
     return opens and sum(char.isalpha() for char in text) >= 2

@@ -13,7 +13,7 @@ _FILLED_ROWS, _LEVEL_ROWS = 0.7, 0.75
 # Rows of a table share a baseline; lines of two columns of prose meet by chance only.
 _LEVEL = 0.35
 # Prose fills its column and is not narrow; both in what tells prose from cells.
-_PROSE_FILL, _PROSE_WIDTH = 0.7, 8.0
+_PROSE_FILL, _PROSE_WIDTH = 0.7, 6.0
 # Pieces so much taller than the usual are two rows read as one.
 _TALL = 1.6
 # Rows with more pieces than this can be found without a gutter.
@@ -57,14 +57,25 @@ def dense_runs(items: Sequence[Placed]) -> list[tuple[list[Placed], Grid | None]
     Such tables are found by their rows, before any gutter is looked for: in a wide table some heading or
     misread cell stands in every gutter. A run with a column of prose is left to the gutters.
     """
+    even, tall = _by_height(items)
+    rows = _with_tall(rows_of(even), tall)
     runs: list[tuple[bool, list[Placed]]] = []
-    for row in rows_of(items):
-        dense = len(row) > _DENSE_ROW
+    for row, dense in zip(rows, _are_dense(rows), strict=True):
         if not runs or runs[-1][0] != dense:
             runs.append((dense, []))
         runs[-1][1].extend(row)
     found = [(part, _dense_grid(part) if dense else None) for dense, part in runs]
     return found if any(grid for _, grid in found) else [(list(items), None)]
+
+
+def _are_dense(rows: Sequence[Row]) -> list[bool]:
+    dense = [len(row) > _DENSE_ROW for row in rows]
+    # A row with a cell missing, between full ones.
+    between = [before and after for before, after in zip([False, *dense], [*dense[1:], False], strict=False)]
+    return [
+        is_dense or (is_between and len(row) == _DENSE_ROW)
+        for row, is_dense, is_between in zip(rows, dense, between, strict=False)
+    ]
 
 
 def _dense_grid(items: Sequence[Placed]) -> Grid | None:
@@ -84,11 +95,21 @@ def _by_height(items: Sequence[Placed]) -> tuple[list[Placed], list[Placed]]:
 
 
 def _with_tall(rows: Sequence[Row], tall: Sequence[Placed]) -> list[Row]:
+    """Rows with each taller piece in the nearest row that it covers; a title covers none and stands alone."""
     filled = [list(row) for row in rows]
     for item in tall:
-        nearest = min(filled, key=lambda row: abs(row[0].middle - item.middle))
-        nearest.append(item)
+        covered = [row for row in filled if _covers(item, row[0])]
+        if covered:
+            min(covered, key=lambda row: abs(row[0].middle - item.middle)).append(item)
+        else:
+            filled.append([item])
+    filled.sort(key=lambda row: row[0].middle)
     return [tuple(sorted(row, key=lambda item: (item.frame, item.text))) for row in filled]
+
+
+def _covers(item: Placed, other: Placed) -> bool:
+    overlap = min(item.frame.y1, other.frame.y1) - max(item.frame.y0, other.frame.y0)
+    return overlap > other.frame.height / 2
 
 
 def _grid(rows: Sequence[Row], borders: Sequence[float]) -> Grid | None:

@@ -64,7 +64,8 @@ def look(request: OcrRequest, picture: Image.Image, readable: frozenset[str]) ->
         return None
     lines = lines_of(words, request.image.transform)
     is_foreign = layertext.foreign_share(" ".join(word.text for word in words), readable) > _FOREIGN
-    return Layer(tuple(lines), _fault(request, words, picture), is_foreign)
+    fault = _fault(request, words, picture, is_foreign=is_foreign)
+    return Layer(tuple(lines), fault, is_foreign)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +92,16 @@ def prove(
     return Proof(None if is_same else "differs", is_read=True)
 
 
-def _fault(request: OcrRequest, words: Sequence[Word], picture: Image.Image) -> str | None:
+def _fault(
+    request: OcrRequest, words: Sequence[Word], picture: Image.Image, *, is_foreign: bool
+) -> str | None:
     outside = 1 - len(words) / max(1, sum(not word.text.isspace() for word in request.words))
     if outside > _OUTSIDE:
         return "outside-page"
     to_pixels = request.image.transform.inverse()
     boxes = [(word.text, to_pixels.box(word.box)) for word in words]
-    grey = layerink.grey_of(picture)
-    return layertext.fault_in_text(word.text for word in words) or layerink.fault_against_picture(boxes, grey)
+    in_text = layertext.fault_in_text((word.text for word in words), is_foreign=is_foreign)
+    return in_text or layerink.fault_against_picture(boxes, layerink.grey_of(picture))
 
 
 def _probes(lines: Sequence[Line], readable: frozenset[str]) -> list[Line]:
