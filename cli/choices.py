@@ -1,0 +1,29 @@
+"""Words that options choose from: small enough to import before the command is known."""
+
+from enum import StrEnum
+
+
+class Format(StrEnum):
+    """Export formats: as they are typed, and file suffixes."""
+
+    MD = "md"
+    HTML = "html"
+    JSON = "json"
+    TXT = "txt"
+
+
+class Mode(StrEnum):
+    """How search ranks."""
+
+    HYBRID = "hybrid"
+    TEXT = "text"
+    VECTOR = "vector"
+
+
+class By(StrEnum):
+    """What timings are summed up by."""
+
+    STAGE = "stage"
+    DOCUMENT = "document"
+    RUN = "run"
+    PROFILE = "profile"

@@ -1,0 +1,48 @@
+"""pagemill ingest."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    app.command()(ingest)
+
+
+def ingest(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", exists=True, help="Files and folders to read.")
+    ],
+    profile: Annotated[
+        str | None, typer.Option("--profile", help="OCR model, see 'pagemill profiles'.")
+    ] = None,
+    recipe: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--recipe", metavar="KEY=VALUE", help="Recipe option, e.g. text_layer=prefer; repeatable."
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Worker processes; default: cores.")
+    ] = None,
+    password_file: Annotated[
+        Path | None,
+        typer.Option("--password-file", exists=True, dir_okay=False, help="Passwords for PDFs, one a line."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Read files and folders into the knowledge base.
+
+    What was read before is not read again.
+    Ctrl-C ends the run after the pages in hand; the same command goes on where it stopped.
+    """
+    from cli.environment import enter
+
+    overrides: dict[str, Any] = {} if password_file is None else {"password_file": password_file}
+    settings = enter(**overrides)
+    from cli.ingesting import Wish, ingest_and_report
+
+    wish = Wish(tuple(paths), profile or settings.profile, tuple(recipe or ()), jobs)
+    raise typer.Exit(ingest_and_report(settings, wish, as_json=as_json))

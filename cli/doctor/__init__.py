@@ -1,0 +1,60 @@
+"""pagemill doctor: is everything there, and what to do where it is not."""
+
+from collections.abc import Callable
+
+import typer
+from rich.text import Text
+
+from cli.doctor import engine, machine, services
+from cli.doctor.result import Diagnosis, Level, fail
+from cli.exits import Exit
+from cli.output import console, print_json, table
+from models.settings import Settings
+
+CHECKS: tuple[tuple[str, Callable[[Settings], Diagnosis]], ...] = (
+    ("Python", machine.check_python),
+    ("Packages", machine.check_packages),
+    ("User", machine.check_user),
+    ("Workers", machine.check_cores),
+    ("Home", machine.check_home),
+    ("Disk", machine.check_disk),
+    ("Postgres programs", services.check_programs),
+    ("Database", services.check_database),
+    ("OCR engine", engine.check_engine),
+    ("Prefect", services.check_prefect),
+)
+
+_COLOURS = {Level.OK: "green", Level.WARN: "yellow", Level.FAIL: "red"}
+
+
+def show(settings: Settings, *, as_json: bool) -> Exit:
+    """Print every diagnosis; says 4 when one is a failure."""
+    found = examine(settings)
+    if as_json:
+        print_json(found)
+    else:
+        _print(found)
+    return Exit.ENVIRONMENT if any(line.level is Level.FAIL for line in found) else Exit.OK
+
+
+def examine(settings: Settings) -> tuple[Diagnosis, ...]:
+    """Every check, in order; one that breaks is a failure of its own and does not end the others."""
+    return tuple(_examine(name, check, settings) for name, check in CHECKS)
+
+
+def _examine(name: str, check: Callable[[Settings], Diagnosis], settings: Settings) -> Diagnosis:
+    try:
+        return check(settings)
+    except Exception as error:
+        return fail(name, f"{type(error).__name__}: {error}", "Install pagemill again with its dependencies.")
+
+
+def _print(found: tuple[Diagnosis, ...]) -> None:
+    shown = table("", "what", "found")
+    for line in found:
+        shown.add_row(Text(line.level, style=_COLOURS[line.level]), line.name, line.found)
+        if line.advice:
+            shown.add_row("", "", f"→ {line.advice}")
+    console().print(shown)
+    worst = [line for line in found if line.level is Level.FAIL]
+    typer.echo(f"\n{len(worst)} thing(s) to put right first." if worst else "\nReady: pagemill ingest FOLDER")

@@ -1,0 +1,89 @@
+"""One standalone HTML file: everything escaped, no script, nothing loaded from elsewhere."""
+
+from collections.abc import Callable
+from html import escape
+
+from cli.views import DocumentView, PageView
+from models.reading import Block, BlockType
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 50em; margin: 2em auto; padding: 0 1em; }
+section { border-top: 1px solid #bbb; margin-top: 2em; padding-top: 0.5em; }
+.number { color: #666; font-size: 0.8em; }
+.excuse { color: #900; font-style: italic; }
+.blank { color: #666; font-style: italic; }
+.small { color: #666; font-size: 0.85em; }
+p, li, td, th { white-space: pre-line; }
+table { border-collapse: collapse; }
+td, th { border: 1px solid #bbb; padding: 0.2em 0.5em; text-align: left; vertical-align: top; }
+pre { background: #f4f4f4; padding: 0.5em; overflow-x: auto; }
+"""
+
+
+def render(view: DocumentView) -> str:
+    """The whole document; every page is a section `page-N`, pages without text give their reason."""
+    title = escape(view.name)
+    head = f'<meta charset="utf-8">\n<title>{title}</title>\n<style>{_STYLE}</style>'
+    body = "\n".join([f"<h1>{title}</h1>", *(_page(page) for page in view.pages)])
+    return f"<!DOCTYPE html>\n<html>\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+
+
+def _page(page: PageView) -> str:
+    if page.excuse:
+        kind = "excuse" if page.is_missing else "blank"
+        content = [f'<p class="{kind}">{escape(page.excuse)}</p>']
+    else:
+        content = [_block(block) for block in page.blocks] or [f"<p>{escape(page.text)}</p>"]
+    number = f'<p class="number">Page {page.page_no}</p>'
+    return "\n".join([f'<section id="page-{page.page_no}">', number, *content, "</section>"])
+
+
+def _block(block: Block) -> str:
+    return _RENDERERS.get(block.type, _paragraph)(block)
+
+
+def _paragraph(block: Block) -> str:
+    return f"<p>{escape(block.text)}</p>"
+
+
+def _heading(block: Block) -> str:
+    level = min(max(block.level, 1) + 1, 6)
+    return f"<h{level}>{escape(block.text)}</h{level}>"
+
+
+def _list(block: Block) -> str:
+    items = (f"<li>{escape(line.strip())}</li>" for line in block.text.splitlines() if line.strip())
+    return f"<ul>{''.join(items)}</ul>"
+
+
+def _table(block: Block) -> str:
+    if not block.rows:
+        return _paragraph(block)
+    rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in block.rows)
+    return "<table>\n" + "\n".join(f"<tr>{row}</tr>" for row in rows) + "\n</table>"
+
+
+def _code(block: Block) -> str:
+    return f"<pre>{escape(block.text)}</pre>"
+
+
+def _small(block: Block) -> str:
+    return f'<p class="small">{escape(block.text)}</p>'
+
+
+def _picture(block: Block) -> str:
+    return f'<p class="small">[Picture{": " + escape(block.text) if block.text else ""}]</p>'
+
+
+_RENDERERS: dict[BlockType, Callable[[Block], str]] = {
+    BlockType.HEADING: _heading,
+    BlockType.LIST: _list,
+    BlockType.TABLE: _table,
+    BlockType.CODE: _code,
+    BlockType.FORMULA: _code,
+    BlockType.CAPTION: _small,
+    BlockType.FOOTNOTE: _small,
+    BlockType.HEADER: _small,
+    BlockType.FOOTER: _small,
+    BlockType.PICTURE: _picture,
+}

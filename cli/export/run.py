@@ -1,0 +1,39 @@
+"""The export command: find the documents, render them, write them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from cli.choices import Format
+from cli.export.formats import RENDERERS
+from cli.export.writing import targets, write
+from cli.session import connected
+from cli.views import DocumentView, view_of
+from models.errors import ConfigurationError
+from models.settings import Settings
+
+
+def export_documents(
+    settings: Settings, refs: Sequence[str], kind: Format, output: Path | None, *, force: bool
+) -> None:
+    """Write the documents `refs` name. Raises ConfigurationError (not-found, or no place for several)."""
+    if output is None and len(refs) > 1:
+        raise ConfigurationError("Several documents need a folder: --output FOLDER.")
+    with connected(settings) as connection:
+        found = [view_of(connection, ref) for ref in refs]
+    views = list({view.document.id: view for view in found}.values())
+    texts = [RENDERERS[kind](view) for view in views]
+    if output is None:
+        typer.echo(texts[0].encode(), nl=False)
+        return
+    paths = targets(views, kind, output)
+    write(paths, texts, force=force)
+    for path, view in zip(paths, views, strict=True):
+        typer.echo(f"{path}: {_summary(view)}", err=True)
+
+
+def _summary(view: DocumentView) -> str:
+    missing = sum(page.is_missing for page in view.pages)
+    pages = f"{len(view.pages)} page{'s' if len(view.pages) != 1 else ''}"
+    return f"{pages}, {missing} without text" if missing else pages

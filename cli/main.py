@@ -1,0 +1,59 @@
+"""The `pagemill` command."""
+
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from cli.boundary import Boundary
+from cli.commands import documents, export, ingest, system, timings
+from cli.exits import MEANINGS
+
+_EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code.value:<4} {text}" for code, text in MEANINGS.items())
+
+# Plain help: importing what draws boxes around it takes longer than most commands.
+app = typer.Typer(
+    name="pagemill",
+    cls=Boundary,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for module in (ingest, documents, timings, export, system):
+    module.register(app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"pagemill {version('pagemill')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end."),
+    ] = False,
+    _debug: Annotated[
+        bool,
+        typer.Option("--debug", envvar="PAGEMILL_DEBUG", help="Show the traceback of an internal error."),
+    ] = False,
+) -> None:
+    """Turn collections of PDFs and pictures into a searchable knowledge base in Postgres."""
+
+
+def main() -> None:
+    """Entry point of the `pagemill` script."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character gets a mark for it, never a crash.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""Arguments and options that several commands share."""
+
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
+Doc = Annotated[
+    str,
+    typer.Argument(
+        metavar="DOC", help="A document: id, first characters of its SHA-256 (6 or more), or path."
+    ),
+]
+MaybeDoc = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[DOC]", help="A document: id, first characters of its SHA-256 (6 or more), or path."
+    ),
+]
