@@ -3,13 +3,14 @@
 import re
 import unicodedata
 from collections.abc import Iterable
+from itertools import groupby
 
 from models.text import CJK_SCRIPTS, script_of, scripts
 
 # Unassigned, private use, control, surrogate: no reader sees such a character.
 _UNMAPPED = frozenset({"Cn", "Co", "Cc", "Cs"})
+_MARKS = frozenset({"Mn", "Mc"})
 _REPLACEMENT = "\ufffd"
-_LETTERS = re.compile(r"[^\W\d_]+")
 # UTF-8 that was taken for Latin-1 or Windows-1252: Ã© for é, â€™ for an apostrophe.
 _UTF8_SOUP = re.compile("[ÃÂÐÑ][\u0080-\u00bf€-™]|â€|ï»¿")
 
@@ -34,7 +35,7 @@ def mixed_share(words: Iterable[str]) -> float:
     total = mixed = 0
     for word in words:
         total += len(word)
-        mixed += sum(len(run) for run in _LETTERS.findall(word) if _is_mixed(run))
+        mixed += sum(len(run) for run in _runs(word) if _is_mixed(run))
     return mixed / max(1, total)
 
 
@@ -65,6 +66,12 @@ def foreign_share(text: str, readable: frozenset[str]) -> float:
     """Share of letters in scripts other than `readable`; 0.0 without letters."""
     counts = scripts(text)
     return sum(n for script, n in counts.items() if script not in readable) / max(1, counts.total())
+
+
+def _runs(word: str) -> list[str]:
+    """Letters in a row, with the marks of scripts that write vowels as marks."""
+    letters = groupby(word, lambda char: char.isalpha() or unicodedata.category(char) in _MARKS)
+    return ["".join(chars) for are_letters, chars in letters if are_letters]
 
 
 def _is_mixed(run: str) -> bool:
