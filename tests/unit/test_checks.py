@@ -182,6 +182,12 @@ def test_notes_become_infos_once() -> None:
     ]
 
 
+def test_a_noted_script_is_named_where_the_layer_tells() -> None:
+    page = replace(PAGE, layer_scripts={"kana": 600, "han": 250})
+    found = only(page_of("か大五", notes=("script-unsupported",)), page)
+    assert found.message == "The profile does not read kana letters."
+
+
 def test_a_noted_script_is_a_warning_and_no_second_info() -> None:
     assert only(page_of("x", notes=("script-unsupported",))).severity is Severity.WARNING
 

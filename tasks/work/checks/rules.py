@@ -156,17 +156,17 @@ def too_much_text(case: Case) -> Sighting | None:
 
 def script_unsupported(case: Case) -> Sighting | None:
     """The page is in a script that the profile cannot read; a text layer taken as it is needs no reading."""
-    if SCRIPT_NOTE in case.reading.notes:
-        return Sighting("The engine met a script that it cannot read.")
+    is_noted = SCRIPT_NOTE in case.reading.notes
+    noted = Sighting("The engine met a script that it cannot read.") if is_noted else None
     if case.reading.source is not ReadingSource.OCR or not case.page.reads:
-        return None
+        return noted
     letters = Counter(scripts(case.reading.text))
-    if case.reading.layer_agreement is not None:
+    if is_noted or case.reading.layer_agreement is not None:
         letters.update(case.page.layer_scripts)
     foreign = {script: n for script, n in letters.items() if script not in case.page.reads}
     count = sum(foreign.values())
     if count < max(case.limits.min_foreign_letters, case.limits.foreign_share * letters.total()):
-        return None
+        return noted
     main = max(foreign, key=lambda script: foreign[script])
     return Sighting(f"The profile does not read {main} letters.", {"script": main, "letters": count})
 
