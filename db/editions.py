@@ -101,9 +101,9 @@ def _reasons(connection: sa.Connection, readings: Sequence[int]) -> dict[int, tu
     query = (
         sa.select(t.c.reading_id, t.c.code, t.c.message)
         .where(t.c.reading_id.in_(readings), t.c.severity == Severity.ERROR.value)
-        .order_by(t.c.reading_id, t.c.id)
-        .distinct(t.c.reading_id)
+        .order_by(t.c.id.desc())
     )
+    # The first comes last and stays.
     return {row.reading_id: (row.code, row.message) for row in connection.execute(query)}
 
 

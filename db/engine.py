@@ -87,6 +87,8 @@ class Database:
             connection = self.engine.connect()
         except DBAPIError as error:
             raise self._not_connected(error) from error
+        except sa.exc.TimeoutError as error:
+            raise DatabaseBusy("All database connections of this process are in use.") from error
         self._was_reached = True
         with connection:
             yield connection
@@ -140,6 +142,7 @@ def _make_engine(url: str) -> sa.Engine:
         parsed.set(drivername="postgresql+psycopg"),
         pool_size=4,
         max_overflow=4,
+        pool_timeout=10,
         pool_pre_ping=True,
         connect_args={
             "application_name": "pagemill",

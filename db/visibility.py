@@ -19,7 +19,6 @@ def supersede(connection: sa.Connection, document_id: int) -> frozenset[int]:
         newer.c.document_id == document.c.id,
         newer.c.document_id != source.c.document_id,
         newer.c.last_seen > source.c.last_seen,
-        newer.c.gone_at.is_(None),
         document.c.edition_id.is_not(None),
     )
     query = sa.select(source.c.id, source.c.document_id).where(
@@ -27,13 +26,12 @@ def supersede(connection: sa.Connection, document_id: int) -> frozenset[int]:
     )
     # Documents before their names, each sorted: the same order for every loader.
     affected = {row.document_id for row in connection.execute(query)}
-    if not affected:
-        return frozenset()
     locked = sa.select(document.c.id).where(document.c.id.in_(affected)).order_by(document.c.id)
     connection.execute(locked.with_for_update(key_share=True))
     names = [row.id for row in connection.execute(query)]
     connection.execute(sa.update(source).where(source.c.id.in_(names)).values(superseded_at=sa.func.now()))
-    return _hide(connection, affected)
+    # A document that was replaced while it was read is loaded under no name of its own.
+    return _hide(connection, affected | {document_id})
 
 
 def _hide(connection: sa.Connection, documents: set[int]) -> frozenset[int]:
@@ -41,7 +39,6 @@ def _hide(connection: sa.Connection, documents: set[int]) -> frozenset[int]:
     current = sa.exists().where(
         source.c.document_id == document.c.id,
         source.c.superseded_at.is_(None),
-        source.c.gone_at.is_(None),
     )
     nameless = document.c.id.in_(documents) & ~current & document.c.edition_id.is_not(None)
     hidden = sa.update(document).where(nameless).values(edition_id=None).returning(document.c.id)

@@ -1,0 +1,35 @@
+"""One real Postgres a session, empty tables a test."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from db import embedded, migrate, tables
+from db.engine import Database
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """URL of a server of our own; its path is short, as a socket's must be."""
+    with tempfile.TemporaryDirectory(prefix="pm-") as folder:
+        root = Path(folder)
+        url = embedded.start(root)
+        database = Database(url)
+        migrate.upgrade(database.engine)
+        database.close()
+        yield url
+        embedded.stop(root)
+
+
+@pytest.fixture
+def database(postgres: str) -> Iterator[Database]:
+    """A migrated database without a row."""
+    database = Database(postgres)
+    names = ", ".join(table.name for table in tables.metadata.sorted_tables)
+    with database.begin() as connection:
+        connection.execute(sa.text(f"TRUNCATE {names} RESTART IDENTITY"))
+    yield database
+    database.close()
