@@ -162,7 +162,12 @@ def _write_chunks(
     ids = {row.ordinal: row.id for row in written}
     pairs = zip(chunks, vectors.vectors, strict=True)
     rows = [
-        {"chunk_id": ids[chunk.ordinal], "model": vectors.model, "dims": len(vector), "embedding": vector}
+        {
+            "chunk_id": ids[chunk.ordinal],
+            "model": vectors.model,
+            "dims": len(vector),
+            "embedding": list(vector),
+        }
         for chunk, vector in pairs
     ]
     connection.execute(insert(tables.chunk_vector), rows)

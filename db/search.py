@@ -121,13 +121,13 @@ def _shown(query: sa.Select[*tuple[Any, ...]], asked: Query) -> sa.Select[*tuple
 
 def _matches(term: Term) -> sa.ColumnElement[bool]:
     words, bigrams = _tsqueries(term)
-    return reduce(and_, (column.op("@@")(query) for column, query in (*words, *bigrams)))
+    return reduce(and_, (column.bool_op("@@")(query) for column, query in (*words, *bigrams)))
 
 
 def _rank(term: Term) -> sa.ColumnElement[float]:
     words, bigrams = _tsqueries(term)
     # 1: a long passage has more chances to hold a word by accident.
-    ranks = (sa.func.ts_rank_cd(column, query, 1) for column, query in (*words, *bigrams))
+    ranks = (sa.func.ts_rank_cd(column, query, 1, type_=sa.Double) for column, query in (*words, *bigrams))
     return reduce(lambda one, other: one + other, ranks)
 
 
