@@ -9,13 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.work.lines import Placed, frame_of, typical_height
-from tasks.work.tables import GAP, Grid, dense_runs, grid_of, is_prose
+from tasks.work.tables import Grid, dense_runs, grid_of, is_prose
 
 _LEAST_LINES = 2
 # Both sides must run side by side for so many line heights: less is two words in one row.
 _LEAST_OVERLAP = 2.5
-# Where a gutter is looked for: every half line height.
-_STEP = 0.5
+# Where a gutter is looked for, in line heights: narrow ones are a third of one wide in an engine's boxes.
+_STEP = 0.25
+# Boxes reach so far over a gutter's middle, and gutters are at least so wide, in line heights: engines draw
+# boxes a little too wide, and the text of a line never parts by chance on two lines and more.
+_SLACK, _GAP = 0.15, 0.15
 # White over the whole width that parts groups of labels and values, in line heights.
 _WHITE = 1.2
 
@@ -42,6 +45,16 @@ def regions(items: Sequence[Placed]) -> list[Region]:
     for part, grid in dense_runs(items):
         found += _around(grid) if grid else _by_gutters(part)
     return found
+
+
+def gutters(items: Sequence[Placed]) -> list[float]:
+    """Where columns part, from left to right: the middle of each gutter, as the lines beside it show."""
+    found: set[float] = set()
+    for band in _best_bands(items) if items else []:
+        if band.overlap:
+            right_of, left_of = frame_of(band.left).x1, frame_of(band.right).x0
+            found |= {(right_of + left_of) / 2, *gutters(band.left), *gutters(band.right)}
+    return sorted(found)
 
 
 def _around(grid: Grid) -> list[Region]:
@@ -107,10 +120,11 @@ def _bands(items: Sequence[Placed], x: float, height: float) -> list[_Band]:
     bands: list[_Band] = []
     left: list[Placed] = []
     right: list[Placed] = []
+    slack = _SLACK * height
     for item in sorted(items, key=lambda item: (item.middle, item.frame, item.text)):
-        if item.frame.x1 <= x:
+        if item.frame.x1 <= x + slack:
             left.append(item)
-        elif item.frame.x0 >= x:
+        elif item.frame.x0 >= x - slack:
             right.append(item)
         else:
             bands += [_band(left, right, height), _Band((item,), (), 0.0, 0.0)]
@@ -123,5 +137,5 @@ def _band(left: Sequence[Placed], right: Sequence[Placed], height: float) -> _Ba
     if min(len(left), len(right)) >= _LEAST_LINES:
         a, b = frame_of(left), frame_of(right)
         overlap, gap = min(a.y1, b.y1) - max(a.y0, b.y0), b.x0 - a.x1
-    counts = overlap >= _LEAST_OVERLAP * height and gap >= GAP * height
+    counts = overlap >= _LEAST_OVERLAP * height and gap >= _GAP * height
     return _Band(tuple(left), tuple(right), overlap if counts else 0.0, gap if counts else 0.0)

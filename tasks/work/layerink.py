@@ -11,7 +11,7 @@ from models.geometry import Box
 Grey = NDArray[np.int16]
 
 # Grey levels between the darkest and the lightest pixel of a word: less is paper and JPEG noise.
-_CONTRAST = 40
+CONTRAST = 40
 # Grey levels between neighbouring pixels that make an edge. Letters have many, filled areas few.
 _EDGE = 48
 # Share of characters without ink that makes a layer unbelievable.
@@ -55,7 +55,7 @@ def fault_against_picture(words: Sequence[tuple[str, Box]], grey: Grey) -> str |
 def _has_ink(box: Box, grey: Grey) -> bool:
     x0, y0, x1, y1 = _pixels(box, grey)
     pixels = grey[y0:y1, x0:x1]
-    return bool(pixels.size) and int(pixels.max()) - int(pixels.min()) >= _CONTRAST
+    return bool(pixels.size) and int(pixels.max()) - int(pixels.min()) >= CONTRAST
 
 
 def _pixels(box: Box, grey: Grey) -> tuple[int, int, int, int]:

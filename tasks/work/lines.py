@@ -81,7 +81,7 @@ def join(pieces: Iterable[str], separator: str) -> str:
     """Pieces as one text. Between two characters of Chinese, Japanese or wide punctuation nothing is put."""
     text = ""
     for piece in pieces:
-        if text and piece and not (_is_wide(text[-1]) and _is_wide(piece[0])):
+        if text and piece and not (is_wide(text[-1]) and is_wide(piece[0])):
             text += separator
         text += piece
     return text
@@ -89,8 +89,9 @@ def join(pieces: Iterable[str], separator: str) -> str:
 
 def width_of(text: str) -> int:
     """Length in narrow letters: a wide character counts as two."""
-    return len(text) + sum(_is_wide(char) for char in text)
+    return len(text) + sum(is_wide(char) for char in text)
 
 
-def _is_wide(char: str) -> bool:
+def is_wide(char: str) -> bool:
+    """A sign of Chinese or Japanese, or one as wide: no space stands between two of them."""
     return script_of(char) in CJK_SCRIPTS - {"hangul"} or unicodedata.east_asian_width(char) in "WF"

@@ -19,7 +19,7 @@ _TALL = 1.6
 # Rows with more pieces than this can be found without a gutter.
 _DENSE_ROW = 2
 # A gap between columns, in line heights.
-GAP = 0.4
+_GAP = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _flat(rows: Sequence[Row]) -> tuple[Placed, ...]:
 
 def _borders(items: Sequence[Placed], rows: int) -> list[float]:
     """The middles of gaps between columns. One piece in ten rows may stand across a gap (a wide heading)."""
-    least, allowed = GAP * typical_height(items), rows // 10
+    least, allowed = _GAP * typical_height(items), rows // 10
     edges = sorted([(item.frame.x0, 1) for item in items] + [(item.frame.x1, -1) for item in items])
     borders: list[float] = []
     open_pieces, gap_from = 0, None

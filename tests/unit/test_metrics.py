@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.work.metrics import agreement, cer, normalise, word_recall
+from tasks.work.metrics import agreement, cer, cer_in_any_order, normalise, word_recall
 
 
 def test_equal_texts_have_no_error() -> None:
@@ -66,3 +66,22 @@ def test_recall_counts_a_word_as_often_as_it_is_printed() -> None:
 
 def test_recall_of_chinese_goes_by_characters() -> None:
     assert word_recall("北京", "京东") == 0.5
+
+
+def test_a_word_parted_at_a_line_end_is_one_word() -> None:
+    assert cer("consectetuer adipiscing elit", "consectetuer adip-\niscing elit") == 0.0
+    assert normalise("two-\nThree") == "two- Three"
+
+
+def test_order_is_set_aside_line_by_line() -> None:
+    reference = "the first line of text\nthe second line of text\nand a third one"
+    other_order = "and a third one the second line of text the first line of text"
+    assert cer(reference, other_order) > 0.3
+    assert cer_in_any_order(reference, other_order) == 0.0
+
+
+def test_errors_and_missing_lines_count_in_any_order_too() -> None:
+    assert cer_in_any_order("abcdefghij\nklmnopqrst", "klmnopqrsX and abcdefghij") == pytest.approx(1 / 20)
+    assert cer_in_any_order("abcdefghij\n0123456789", "abcdefghij") == pytest.approx(0.5, abs=0.05)
+    assert cer_in_any_order("text", "") == 1.0
+    assert cer_in_any_order("", "text") == 0.0

@@ -14,8 +14,10 @@ from models.errors import Code, PageFailed
 from models.reading import Block, Reading, ReadingSource
 from models.text import clean
 from tasks.work import textlayer
+from tasks.work.layerink import grey_of
 from tasks.work.layout import blocks_of, text_of
 from tasks.work.lines import Line
+from tasks.work.merged import take_apart
 from tasks.work.metrics import agreement
 
 
@@ -82,7 +84,8 @@ def _check(reader: Reader, request: OcrRequest, data: bytes, readable: frozenset
 
 
 def _ocr(reader: Reader, request: OcrRequest, data: bytes) -> Reading:
-    return _reading(ReadingSource.OCR, reader.name, _lines(reader, data), request)
+    lines = take_apart(_lines(reader, data), grey_of(_decoded(data)))
+    return _reading(ReadingSource.OCR, reader.name, lines, request)
 
 
 def _lines(reader: Reader, data: bytes) -> list[Line]:
