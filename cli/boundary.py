@@ -22,7 +22,7 @@ _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 class Boundary(TyperGroup):
     """The command group that lets no traceback through, except for defects under --debug."""
 
-    def invoke(self, ctx: typer.Context) -> Any:
+    def invoke(self, ctx: Any) -> Any:
         """Run the command; exits with the code that its error stands for."""
         try:
             return super().invoke(ctx)
@@ -35,7 +35,7 @@ class Boundary(TyperGroup):
         except (typer.Exit, typer.Abort, typer.TyperException, BrokenPipeError):
             raise
         except Exception as error:
-            raise typer.Exit(_unexpected(error, bool(ctx.params.get("debug")))) from None
+            raise typer.Exit(_unexpected(error, bool(ctx.obj))) from None
 
 
 def lines_of(error: PagemillError) -> tuple[str, ...]:

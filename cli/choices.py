@@ -16,8 +16,8 @@ class Mode(StrEnum):
     """How search ranks."""
 
     HYBRID = "hybrid"
+    """By words and by meaning, merged; by words alone where the database has no vectors."""
     TEXT = "text"
-    VECTOR = "vector"
 
 
 class By(StrEnum):

@@ -34,16 +34,18 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def options(
+    ctx: typer.Context,
     _version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end."),
     ] = False,
-    _debug: Annotated[
+    debug: Annotated[
         bool,
         typer.Option("--debug", envvar="PAGEMILL_DEBUG", help="Show the traceback of an internal error."),
     ] = False,
 ) -> None:
     """Turn collections of PDFs and pictures into a searchable knowledge base in Postgres."""
+    ctx.obj = debug
 
 
 def main() -> None:

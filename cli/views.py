@@ -1,81 +1,80 @@
 """A document as it is shown and exported: facts and pages in order, bad ones in their place."""
 
 from dataclasses import dataclass
+from pathlib import PurePath
 
+import sqlalchemy as sa
+
+from db import documents, reports, runs
 from models.document import Document
-from models.reading import Block, ReadingSource
+from models.report import PageReport
 from models.text import printable
-from models.verdict import Finding, Verdict
+from models.verdict import Severity, Verdict
 
 UNREADABLE = frozenset({Verdict.BAD, Verdict.SKIPPED})
 
 
 @dataclass(frozen=True, slots=True)
-class PageView:
-    """One page. `blocks` have boxes in page points; `verdict` None means: not read yet."""
-
-    page_no: int
-    width_pt: float
-    height_pt: float
-    rotation: int
-    verdict: Verdict | None
-    code: str | None
-    """Why the page could not be read, as a stable code."""
-    reason: str | None
-    """The same as a sentence."""
-    source: ReadingSource | None
-    engine: str
-    seconds: float
-    confidence: float | None
-    text: str
-    blocks: tuple[Block, ...]
-    findings: tuple[Finding, ...]
-
-    @property
-    def is_missing(self) -> bool:
-        """There is no text to show for this page, only a reason."""
-        return self.verdict is None or self.verdict in UNREADABLE
-
-    @property
-    def excuse(self) -> str:
-        """What stands in the place of a page without text; empty for a page that has one."""
-        if self.verdict is Verdict.BLANK:
-            return f"Page {self.page_no} is blank."
-        if self.verdict is None and self.code is None:
-            return f"Page {self.page_no} has not been read yet."
-        if not self.is_missing:
-            return ""
-        because = (
-            self.reason or ", ".join(finding.message for finding in self.findings) or "no reason is known"
-        )
-        return f"Page {self.page_no} could not be read: {because.rstrip('.')}" + (
-            f" ({self.code})." if self.code else "."
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class DocumentView:
-    """A document with its pages, number 1 to the last without a gap."""
+    """A document with its pages in order. `profile` is None where nothing was ever read."""
 
     document: Document
-    profile: str
-    pages: tuple[PageView, ...]
+    profile: str | None
+    pages: tuple[PageReport, ...]
 
     @property
     def name(self) -> str:
-        """Title, else the file name of its first source, else the start of its hash; printable."""
-        return name_of(self.document)
+        """What a person calls the document; printable."""
+        return called(self.document)
+
+    @property
+    def excuse(self) -> str:
+        """Why there are no pages; empty where there are."""
+        if self.pages:
+            return ""
+        code = f" ({self.document.code})" if self.document.code else ""
+        because = self.document.message or "it has not been read yet."
+        return f"This document has no pages{code}: {because}"
 
 
-def name_of(document: Document) -> str:
-    """What a person calls the document."""
-    if document.title.strip():
-        return printable(document.title.strip())
-    return file_name_of(document)
+def view_of(connection: sa.Connection, ref: str) -> DocumentView:
+    """The document that `ref` names, with all its pages. Raises ConfigurationError (not-found)."""
+    document = documents.get(connection, ref)
+    recipe_id = reports.recipe_of(connection, document.id)
+    if recipe_id is None:
+        return DocumentView(document, None, ())
+    profile = runs.recipe(connection, recipe_id).profile
+    return DocumentView(document, profile, reports.pages(connection, document.id, recipe_id))
 
 
-def file_name_of(document: Document) -> str:
-    """The file name of the first source, else the start of the hash; printable."""
-    if document.sources:
-        return printable(document.sources[0].rstrip("/").rpartition("/")[2])
-    return document.sha256[:12]
+def called(document: Document) -> str:
+    """The title where the file has one, else its name."""
+    return printable(document.title.strip()) or file_name(document)
+
+
+def file_name(document: Document) -> str:
+    """The name of the first source without its folder, else the start of the hash; printable."""
+    name = PurePath(document.sources[0]).name if document.sources else ""
+    return printable(name) or document.sha256[:12]
+
+
+def is_missing(page: PageReport) -> bool:
+    """There is no text to rely on for this page, only a reason."""
+    return page.verdict is None or page.verdict in UNREADABLE
+
+
+def excuse(page: PageReport) -> str:
+    """The sentence that stands in the place of a page without text; empty for a page that has one."""
+    if page.verdict is Verdict.BLANK:
+        return f"Page {page.page_no} is blank."
+    if page.verdict is None and page.code is None:
+        return f"Page {page.page_no} has not been read yet."
+    if not is_missing(page):
+        return ""
+    code = f" ({page.code})" if page.code else ""
+    return f"Page {page.page_no} could not be read{code}: {_reason(page)}"
+
+
+def _reason(page: PageReport) -> str:
+    errors = (finding.message for finding in page.findings if finding.severity is Severity.ERROR)
+    return page.message or next(errors, "no reason is known.")

@@ -28,7 +28,9 @@ def status(document: MaybeDoc = None, as_json: Json = False) -> None:
 def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="Words, in any language.")],
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="Most hits to show.")] = 10,
-    mode: Annotated[Mode, typer.Option("--mode", help="By words, by meaning, or both merged.")] = Mode.HYBRID,
+    mode: Annotated[
+        Mode, typer.Option("--mode", help="By words and meaning, or by words alone.")
+    ] = Mode.HYBRID,
     as_json: Json = False,
 ) -> None:
     """Search the knowledge base.

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from html import escape
 
-from cli.views import DocumentView, PageView
+from cli.views import DocumentView, excuse, is_missing
 from models.reading import Block, BlockType
+from models.report import PageReport
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 50em; margin: 2em auto; padding: 0 1em; }
@@ -24,14 +25,20 @@ def render(view: DocumentView) -> str:
     """The whole document; every page is a section `page-N`, pages without text give their reason."""
     title = escape(view.name)
     head = f'<meta charset="utf-8">\n<title>{title}</title>\n<style>{_STYLE}</style>'
-    body = "\n".join([f"<h1>{title}</h1>", *(_page(page) for page in view.pages)])
+    body = "\n".join([f"<h1>{title}</h1>", *_body(view)])
     return f"<!DOCTYPE html>\n<html>\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n"
 
 
-def _page(page: PageView) -> str:
-    if page.excuse:
-        kind = "excuse" if page.is_missing else "blank"
-        content = [f'<p class="{kind}">{escape(page.excuse)}</p>']
+def _body(view: DocumentView) -> list[str]:
+    if not view.pages:
+        return [f'<p class="excuse">{escape(view.excuse)}</p>']
+    return [_page(page) for page in view.pages]
+
+
+def _page(page: PageReport) -> str:
+    if excuse(page):
+        kind = "excuse" if is_missing(page) else "blank"
+        content = [f'<p class="{kind}">{escape(excuse(page))}</p>']
     else:
         content = [_block(block) for block in page.blocks] or [f"<p>{escape(page.text)}</p>"]
     number = f'<p class="number">Page {page.page_no}</p>'

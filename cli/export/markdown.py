@@ -3,8 +3,9 @@
 import re
 from collections.abc import Callable, Sequence
 
-from cli.views import DocumentView, PageView
+from cli.views import DocumentView, excuse
 from models.reading import Block, BlockType
+from models.report import PageReport
 
 _INLINE = re.compile(r"([\\`*<\[\]])|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
 _AT_START = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+>](?=\s|$)|=+\s*$|-{3,}\s*$|~{3,})", re.MULTILINE)
@@ -16,7 +17,8 @@ _DEEPEST_HEADING = 6
 
 def render(view: DocumentView) -> str:
     """The whole document; pages without text keep their place with their reason."""
-    parts = [f"# {escape(view.name)}", *(_page(page) for page in view.pages)]
+    pages = [_page(page) for page in view.pages] or [f"*{escape(view.excuse)}*"]
+    parts = [f"# {escape(view.name)}", *pages]
     return "\n\n".join(parts) + "\n"
 
 
@@ -27,10 +29,10 @@ def escape(text: str) -> str:
     return _AT_START.sub(r"\1\\\2", text)
 
 
-def _page(page: PageView) -> str:
+def _page(page: PageReport) -> str:
     parts = [f"<!-- page {page.page_no} -->"]
-    if page.excuse:
-        parts.append(f"*{escape(page.excuse)}*")
+    if excuse(page):
+        parts.append(f"*{escape(excuse(page))}*")
     else:
         parts += [_block(block) for block in page.blocks] or [escape(page.text)]
     return "\n\n".join(part for part in parts if part)

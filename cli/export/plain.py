@@ -1,12 +1,14 @@
 """Plain text: pages split by form feeds, so that the n-th part is page n."""
 
-from cli.views import DocumentView, PageView
+from cli.views import DocumentView, excuse
+from models.report import PageReport
 
 
 def render(view: DocumentView) -> str:
     """The whole document; pages without text hold their reason in brackets."""
-    return "\f".join(_page(page) for page in view.pages)
+    return "\f".join([_page(page) for page in view.pages] or [f"[{view.excuse}]\n"])
 
 
-def _page(page: PageView) -> str:
-    return f"[{page.excuse}]\n" if page.excuse else page.text.rstrip("\n") + "\n"
+def _page(page: PageReport) -> str:
+    sorry = excuse(page)
+    return f"[{sorry}]\n" if sorry else page.text.rstrip("\n") + "\n"

@@ -9,7 +9,7 @@ from cli.choices import Format
 from cli.export.formats import RENDERERS
 from cli.export.writing import targets, write
 from cli.session import connected
-from cli.views import DocumentView, view_of
+from cli.views import DocumentView, is_missing, view_of
 from models.errors import ConfigurationError
 from models.settings import Settings
 
@@ -34,6 +34,6 @@ def export_documents(
 
 
 def _summary(view: DocumentView) -> str:
-    missing = sum(page.is_missing for page in view.pages)
+    missing = sum(is_missing(page) for page in view.pages)
     pages = f"{len(view.pages)} page{'s' if len(view.pages) != 1 else ''}"
     return f"{pages}, {missing} without text" if missing else pages

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 from cli.choices import Format
-from cli.views import DocumentView, file_name_of
+from cli.views import DocumentView, file_name
 from models.errors import ConfigurationError
 from models.text import clean
 
@@ -59,5 +59,5 @@ def write(paths: Sequence[Path], texts: Sequence[str], *, force: bool) -> None:
 
 
 def _stem(view: DocumentView) -> str:
-    stem = clean(PurePath(file_name_of(view.document)).stem).replace("/", "_").lstrip(".")
+    stem = clean(PurePath(file_name(view.document)).stem).replace("/", "_").lstrip(".")
     return stem.encode()[:_LONGEST_STEM_BYTES].decode(errors="ignore") or view.document.sha256[:12]

@@ -1,0 +1,67 @@
+"""A run in a thread of its own, while the main thread shows how far it is and hears Ctrl-C."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+
+from cli.exits import Exit
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass
+class Run:
+    """A run under way. `stop` asks it to end after the pages in hand."""
+
+    started: Future[int] = field(default_factory=Future)
+    """The run's id, as soon as there is one."""
+    ended: Future[int] = field(default_factory=Future)
+    """The run's id, or what ended it."""
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+Work = Callable[[Callable[[int], None], threading.Event], int]
+
+
+def start(work: Work) -> Run:
+    """Begin `work(started, stop)` in a thread."""
+    run = Run()
+    # Not waited for at exit: after a second Ctrl-C nothing shall hold the terminal back.
+    threading.Thread(target=_perform, args=(work, run), name="run", daemon=True).start()
+    return run
+
+
+def _perform(work: Work, run: Run) -> None:
+    try:
+        run.ended.set_result(work(run.started.set_result, run.stop))
+    except BaseException as error:
+        run.ended.set_exception(error)
+
+
+@contextmanager
+def stopping_on_signals(run: Run, told: Callable[[], None]) -> Iterator[threading.Event]:
+    """While the body runs, Ctrl-C or SIGTERM stops the run gently and calls `told`; a second one ends all.
+
+    Yields an event that says whether that has happened. Ending at once loses no work: what was leased
+    comes free again.
+    """
+    interrupted = threading.Event()
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        if interrupted.is_set():
+            os._exit(Exit.INTERRUPTED)
+        interrupted.set()
+        run.stop.set()
+        told()
+
+    before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
+    try:
+        yield interrupted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

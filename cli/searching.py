@@ -1,0 +1,85 @@
+"""pagemill search: what the knowledge base says to a question."""
+
+from dataclasses import dataclass
+from pathlib import PurePath
+
+import sqlalchemy as sa
+from rich.console import Console
+from rich.text import Text
+
+from cli.choices import Mode
+from cli.output import console, print_json
+from cli.session import connected
+from db import search
+from db.engine import has_vectors
+from models.search import Hit, QueryVector
+from models.settings import Settings
+from models.text import printable
+from tasks.work.embedding import open_embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question and its hits, the best first."""
+
+    query: str
+    mode: Mode
+    """How it was ranked: `text` where hybrid was asked for and the database has no vectors."""
+    hits: tuple[Hit, ...]
+
+
+def show_hits(settings: Settings, query: str, limit: int, mode: Mode, *, as_json: bool) -> None:
+    """Print the best hits."""
+    with connected(settings) as connection:
+        vector = _vector(connection, settings, query) if mode is Mode.HYBRID else None
+        hits = search.search(connection, query, vector, limit)
+    answer = Answer(query, Mode.TEXT if vector is None else Mode.HYBRID, hits)
+    if as_json:
+        print_json(answer)
+    else:
+        print_hits(answer, console())
+
+
+def print_hits(answer: Answer, out: Console) -> None:
+    """Name and place on one line, the snippet under it."""
+    if not answer.hits:
+        out.print("Nothing found.")
+    for number, hit in enumerate(answer.hits, start=1):
+        out.print(Text.assemble(f"{number:>2}. ", (hit_name(hit), "bold"), f"  {place(hit)}"), soft_wrap=True)
+        if hit.headings:
+            out.print(Text(f"    {' › '.join(hit.headings)}", style="dim"), soft_wrap=True)
+        out.print(Text("    ").append(highlighted(hit, marks=not out.is_terminal)), soft_wrap=True)
+
+
+def hit_name(hit: Hit) -> str:
+    """The document's title with its file name, or the one there is."""
+    name = printable(PurePath(hit.source).name) or hit.sha256[:12]
+    title = printable(hit.title.strip())
+    return f"{title} ({name})" if title else name
+
+
+def place(hit: Hit) -> str:
+    """Document id, page and box of the beginning, in points from the top left of the page."""
+    pages = f"page {hit.pages[0]}" if len(hit.pages) == 1 else f"pages {hit.pages[0]}-{hit.pages[-1]}"
+    if not hit.boxes:
+        return f"document {hit.document_id}, {pages}"
+    box = ", ".join(f"{side:.0f}" for side in hit.boxes[0].box)
+    return f"document {hit.document_id}, {pages}, box {box}"
+
+
+def highlighted(hit: Hit, *, marks: bool) -> Text:
+    """The snippet with its terms in bold; with `marks`, between ‹ and › for outputs without colours."""
+    shown, end = Text(), 0
+    for start, stop in hit.highlights:
+        shown.append(hit.snippet[end:start])
+        term = hit.snippet[start:stop]
+        shown.append(f"‹{term}›" if marks else term, style="bold yellow")
+        end = stop
+    return shown.append(hit.snippet[end:])
+
+
+def _vector(connection: sa.Connection, settings: Settings, query: str) -> QueryVector | None:
+    if not settings.vectors or not has_vectors(connection):
+        return None
+    embedder = open_embedder()
+    return QueryVector(embedder.name, tuple(embedder.encode([query])[0]))
