@@ -53,7 +53,10 @@ def typical_height(items: Iterable[Placed]) -> float:
 
 
 def rows_of(items: Sequence[Placed]) -> list[Row]:
-    """Pieces grouped to rows, top to bottom: a piece joins a row whose middle its own is close to."""
+    """Pieces grouped to rows, top to bottom: a piece joins the last row when their middles are close.
+
+    What stands over or under a piece is not beside it, however close: lines of a bent page have high boxes.
+    """
     rows: list[list[Placed]] = []
     for item in sorted(items, key=lambda item: (item.middle, item.frame, item.text)):
         if rows and _beside(item, rows[-1]):
@@ -66,7 +69,12 @@ def rows_of(items: Sequence[Placed]) -> list[Row]:
 def _beside(item: Placed, row: Sequence[Placed]) -> bool:
     # The lower of the two heights decides, so that a drop cap or a big bracket does not swallow rows.
     height = min(item.frame.height, typical_height(row))
-    return abs(item.middle - sum(other.middle for other in row) / len(row)) < height / 2
+    is_level = abs(item.middle - sum(other.middle for other in row) / len(row)) < height / 2
+    return is_level and not any(_stacked(item.frame, other.frame) for other in row)
+
+
+def _stacked(a: Box, b: Box) -> bool:
+    return min(a.x1, b.x1) - max(a.x0, b.x0) > min(a.width, b.width) / 2
 
 
 def frame_of(items: Iterable[Placed]) -> Box:

@@ -14,6 +14,8 @@ _WORD = re.compile(r"\w+")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
+# Lines under this length are compared word by word where order is set aside.
+_SHORT = 8
 # A word parted at the end of a line.
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-‐]\n(?=[a-zà-ÿ])")
 
@@ -45,14 +47,18 @@ def cer_in_any_order(reference: str, hypothesis: str) -> float:
     """Character error rate with each line of the reference compared where the other text fits it best.
 
     The order of passages plays no part, so a page whose columns a ground truth has in another order is
-    measured fairly; text that was invented or read twice is not seen. White and hyphens as in `cer`.
+    measured fairly; text that was invented or read twice is not seen. White and hyphens as in `cer`. Short
+    lines, such as the cells of a table, would fit anywhere: they must be there as words, each used once.
     """
-    found = normalise(hypothesis).replace(" ", "")
-    lines = [line.replace(" ", "") for line in map(normalise, _rejoined(reference).splitlines())]
-    total = sum(map(len, lines))
-    if not total:
-        return 0.0
-    return sum(_edits_at_best_place(line, found) for line in lines if line) / total
+    found = normalise(hypothesis)
+    lines = [normalise(line) for line in _rejoined(reference).splitlines()]
+    short = [line for line in lines if len(line) < _SHORT and not any(map(_is_cjk, line))]
+    text, words = found.replace(" ", ""), Counter(found.split())
+    total = sum(len(line.replace(" ", "")) for line in lines)
+    edits = sum(_edits_at_best_place(line.replace(" ", ""), text) for line in lines if line not in short)
+    missing = Counter(" ".join(short).split()) - words
+    edits += sum(len(word) * count for word, count in missing.items())
+    return edits / total if total else 0.0
 
 
 def _rejoined(text: str) -> str:
@@ -60,6 +66,8 @@ def _rejoined(text: str) -> str:
 
 
 def _edits_at_best_place(line: str, text: str) -> int:
+    if not line:
+        return 0
     if len(line) >= len(text):
         return min(len(line), Levenshtein.distance(line, text))
     place = fuzz.partial_ratio_alignment(line, text)

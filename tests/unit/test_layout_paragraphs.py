@@ -96,3 +96,8 @@ def test_confidence_is_the_mean_over_characters() -> None:
 def test_the_text_of_a_page_parts_its_blocks_by_an_empty_line() -> None:
     page = column([PROSE], 100, 100) + column([PROSE], 100, 200)
     assert text_of(blocks_of(page, SAME)) == f"{PROSE}\n\n{PROSE}"
+
+
+def test_lines_of_a_bent_page_are_read_one_by_one_though_their_boxes_overlap() -> None:
+    lines = [Line(f"line {n} of the bent page", Box(100, 34 * n, 900, 34 * n + 90)) for n in range(10)]
+    assert texts_of(lines)[0].splitlines()[:3] == [f"line {n} of the bent page" for n in range(3)]

@@ -85,3 +85,8 @@ def test_errors_and_missing_lines_count_in_any_order_too() -> None:
     assert cer_in_any_order("abcdefghij\n0123456789", "abcdefghij") == pytest.approx(0.5, abs=0.05)
     assert cer_in_any_order("text", "") == 1.0
     assert cer_in_any_order("", "text") == 0.0
+
+
+def test_cells_of_a_table_must_be_there_as_words_in_any_order() -> None:
+    assert cer_in_any_order("12\n7\n12", "7 12 12") == 0.0
+    assert cer_in_any_order("12\n7\n12", "7 12 2026") == pytest.approx(2 / 5)
