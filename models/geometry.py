@@ -59,6 +59,18 @@ class Transform:
         xs, ys = [c[0] for c in corners], [c[1] for c in corners]
         return Box(min(xs), min(ys), max(xs), max(ys))
 
+    def after(self, first: "Transform") -> "Transform":
+        """The map that does `first` and then this one."""
+        e, f = self.point(first.e, first.f)
+        return Transform(
+            self.a * first.a + self.c * first.b,
+            self.b * first.a + self.d * first.b,
+            self.a * first.c + self.c * first.d,
+            self.b * first.c + self.d * first.d,
+            e,
+            f,
+        )
+
     def inverse(self) -> "Transform":
         """The map from page points to pixels. Raises ZeroDivisionError for a flat transform."""
         det = self.a * self.d - self.b * self.c

@@ -1,3 +1,4 @@
+import io
 import os
 import signal
 import subprocess
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from models.engine import OcrRequest
 from models.errors import Code, ConfigurationError, EngineUnavailable, EnvironmentFault, PageFailed
@@ -28,18 +31,19 @@ PROFILE = get("ppocr")
 
 
 class Scripted:
-    """A library that does what the page image's bytes say: crash, hang or read."""
+    """A library that does what a comment in the page image says: crash, hang, tell its pid or read it."""
 
     name = "scripted 1"
 
     def lines(self, picture: bytes) -> list[Line]:
-        if picture == b"crash":
+        with Image.open(io.BytesIO(picture)) as image:
+            order = image.info["order"]
+        if order == "crash":
             os.kill(os.getpid(), signal.SIGSEGV)
-        if picture == b"hang":
+        if order == "hang":
             time.sleep(60)
-        if picture == b"pid":
-            picture = str(os.getpid()).encode()
-        return [Line(picture.decode(), Box(0, 0, 100, 20), 1.0)]
+        said = str(os.getpid()) if order == "pid" else order
+        return [Line(said, Box(0, 0, 100, 20), 1.0)]
 
 
 @contextmanager
@@ -51,30 +55,33 @@ def _scripted(jobs: int = 1, profile: Profile = PROFILE) -> Iterator[WorkerEngin
         engine.close()
 
 
-def _page(tmp_path: Path, order: bytes) -> OcrRequest:
+def _page(tmp_path: Path, order: str) -> OcrRequest:
     page = pages.made(pages.born_digital(), tmp_path, "ignore")
-    return replace(page, path=factories.write(tmp_path / order.decode(), order))
+    comment = PngInfo()
+    comment.add_text("order", order)
+    picture = factories.picture_bytes(Image.new("L", (200, 100), 255), pnginfo=comment)
+    return replace(page, path=factories.write(tmp_path / order, picture))
 
 
 def test_a_crash_in_native_code_costs_its_page_only_and_can_be_tried_again(tmp_path: Path) -> None:
     with _scripted() as engine:
-        crashed = engine.submit(_page(tmp_path, b"crash"))
+        crashed = engine.submit(_page(tmp_path, "crash"))
         with pytest.raises(EngineUnavailable) as caught:
             crashed.result(30)
         assert caught.value.code is Code.WORKER_DIED
-        assert engine.submit(_page(tmp_path, b"next")).result(30).text == "next"
+        assert engine.submit(_page(tmp_path, "next")).result(30).text == "next"
 
 
 def test_a_page_that_hangs_is_killed_after_the_profile_s_time(tmp_path: Path) -> None:
     with _scripted(profile=PROFILE.model_copy(update={"timeout_s": 0.5})) as engine:
         with pytest.raises(PageFailed) as caught:
-            engine.submit(_page(tmp_path, b"hang")).result(30)
+            engine.submit(_page(tmp_path, "hang")).result(30)
         assert caught.value.code is Code.OCR_TIMEOUT
 
 
 def test_a_page_that_cannot_be_read_fails_with_its_code(tmp_path: Path) -> None:
     with _scripted() as engine:
-        gone = replace(_page(tmp_path, b"x"), path=tmp_path / "gone")
+        gone = replace(_page(tmp_path, "x"), path=tmp_path / "gone")
         with pytest.raises(PageFailed) as caught:
             engine.submit(gone).result(30)
         assert caught.value.code is Code.OCR_FAILED
@@ -82,8 +89,8 @@ def test_a_page_that_cannot_be_read_fails_with_its_code(tmp_path: Path) -> None:
 
 def test_close_cancels_what_is_in_flight_and_leaves_no_worker(tmp_path: Path) -> None:
     with _scripted() as engine:
-        worker = int(engine.submit(_page(tmp_path, b"pid")).result(30).text)
-        flying = engine.submit(_page(tmp_path, b"hang"))
+        worker = int(engine.submit(_page(tmp_path, "pid")).result(30).text)
+        flying = engine.submit(_page(tmp_path, "hang"))
         time.sleep(0.2)
     with pytest.raises(CancelledError):
         flying.result(5)

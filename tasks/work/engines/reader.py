@@ -11,6 +11,7 @@ from PIL import Image
 
 from models.engine import OcrRequest
 from models.errors import Code, PageFailed
+from models.geometry import Transform
 from models.reading import Block, Reading, ReadingSource
 from models.text import clean
 from tasks.work import textlayer
@@ -19,6 +20,7 @@ from tasks.work.layout import blocks_of, text_of
 from tasks.work.lines import Line
 from tasks.work.merged import take_apart
 from tasks.work.metrics import agreement
+from tasks.work.turning import Sheet, is_better, turn_to_try
 
 
 class Reader(Protocol):
@@ -31,6 +33,10 @@ class Reader(Protocol):
         """Lines of text in an encoded picture, boxes in its pixels. Raises what the library raises."""
         ...
 
+
+TURNED = "turned-"
+"""Note on a reading, followed by the degrees against the clock by which the page image was turned to read it:
+nothing in the file said how it stands."""
 
 LoadReader = Callable[[], Reader]
 """A module-level function, so that it can be sent to a worker."""
@@ -67,9 +73,9 @@ def _prefer(reader: Reader, request: OcrRequest, data: bytes, readable: frozense
         return _ocr(reader, request, data)
     proof = textlayer.prove(layer, picture, readable, lambda probe: _lines(reader, probe))
     if proof.fault:
-        return replace(_ocr(reader, request, data), notes=(textlayer.REJECTED + proof.fault,))
+        return _noted(_ocr(reader, request, data), textlayer.REJECTED + proof.fault)
     notes = () if proof.is_read else (textlayer.UNPROVEN,)
-    return _reading(ReadingSource.TEXT_LAYER, "text-layer", layer.lines, request, notes)
+    return _reading(ReadingSource.TEXT_LAYER, "text-layer", layer.lines, request.image.transform, notes)
 
 
 def _check(reader: Reader, request: OcrRequest, data: bytes, readable: frozenset[str]) -> Reading:
@@ -78,14 +84,32 @@ def _check(reader: Reader, request: OcrRequest, data: bytes, readable: frozenset
     if layer is None:
         return reading
     if layer.fault:
-        return replace(reading, notes=(textlayer.REJECTED + layer.fault,))
-    notes = (textlayer.SCRIPT_UNSUPPORTED,) if layer.is_foreign else ()
-    return replace(reading, layer_agreement=agreement(layer.text, reading.text), notes=notes)
+        return _noted(reading, textlayer.REJECTED + layer.fault)
+    reading = replace(reading, layer_agreement=agreement(layer.text, reading.text))
+    return _noted(reading, textlayer.SCRIPT_UNSUPPORTED) if layer.is_foreign else reading
+
+
+def _noted(reading: Reading, note: str) -> Reading:
+    return replace(reading, notes=(*reading.notes, note))
 
 
 def _ocr(reader: Reader, request: OcrRequest, data: bytes) -> Reading:
-    lines = take_apart(_lines(reader, data), grey_of(_decoded(data)))
-    return _reading(ReadingSource.OCR, reader.name, lines, request)
+    sheet, lines = _upright(reader, data, Sheet(_decoded(data), request.image.transform))
+    lines = take_apart(lines, grey_of(sheet.picture))
+    notes = (f"{TURNED}{sheet.turned}",) if sheet.turned else ()
+    return _reading(ReadingSource.OCR, reader.name, lines, sheet.transform, notes)
+
+
+def _upright(reader: Reader, data: bytes, sheet: Sheet) -> tuple[Sheet, list[Line]]:
+    """The sheet as it is best read, and its lines. A page that was read well is read once."""
+    lines = _lines(reader, data)
+    degrees = turn_to_try(lines)
+    if degrees:
+        turned = sheet.turn(degrees)
+        again = _lines(reader, turned.encoded())
+        if is_better(again, lines, degrees):
+            return turned, again
+    return sheet, lines
 
 
 def _lines(reader: Reader, data: bytes) -> list[Line]:
@@ -101,10 +125,10 @@ def _reading(
     source: ReadingSource,
     engine: str,
     lines: Sequence[Line],
-    request: OcrRequest,
+    transform: Transform,
     notes: tuple[str, ...] = (),
 ) -> Reading:
-    blocks = blocks_of(lines, request.image.transform)
+    blocks = blocks_of(lines, transform)
     return Reading(
         source, text_of(blocks), blocks, engine=engine, confidence=_confidence(blocks), notes=notes
     )
