@@ -1,0 +1,79 @@
+"""A run in its own thread: how it is started, watched and stopped."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from cli import background
+from models.errors import ConfigurationError
+
+Started = Callable[[int], None]
+PATIENCE_S = 10.0
+
+
+def until_stopped(started: Started, stop: threading.Event) -> int:
+    started(5)
+    assert stop.wait(PATIENCE_S)
+    return 5
+
+
+def test_the_id_is_known_before_the_end() -> None:
+    run = background.start(until_stopped)
+    assert run.started.result(PATIENCE_S) == 5
+    assert not run.ended.done()
+    run.stop.set()
+    assert run.ended.result(PATIENCE_S) == 5
+
+
+def test_what_ends_a_run_is_raised_where_it_is_watched() -> None:
+    def refuse(_started: Started, _stop: threading.Event) -> int:
+        raise ConfigurationError("no such profile")
+
+    with pytest.raises(ConfigurationError, match="no such profile"):
+        background.start(refuse).ended.result(PATIENCE_S)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_the_run_gently_and_is_told_once(number: signal.Signals) -> None:
+    run = background.start(until_stopped)
+    told: list[str] = []
+    with background.stopping_on_signals(run, lambda: told.append("stopping")) as interrupted:
+        os.kill(os.getpid(), number)
+        assert run.ended.result(PATIENCE_S) == 5
+    assert interrupted.is_set()
+    assert told == ["stopping"]
+
+
+def test_without_a_signal_nothing_was_interrupted() -> None:
+    run = background.start(until_stopped)
+    with background.stopping_on_signals(run, lambda: None) as interrupted:
+        run.stop.set()
+        run.ended.result(PATIENCE_S)
+    assert not interrupted.is_set()
+
+
+def test_the_handlers_are_put_back() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with background.stopping_on_signals(background.Run(), lambda: None):
+        assert signal.getsignal(signal.SIGINT) != before
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+TWICE = """
+import os, signal, threading
+from cli import background
+run = background.start(lambda started, stop: threading.Event().wait() or 0)
+with background.stopping_on_signals(run, lambda: os.kill(os.getpid(), signal.SIGINT)):
+    os.kill(os.getpid(), signal.SIGINT)
+    run.ended.result(60)
+"""
+
+
+def test_a_second_ctrl_c_ends_at_once_with_130() -> None:
+    done = subprocess.run([sys.executable, "-c", TWICE], check=False, timeout=30)
+    assert done.returncode == 130

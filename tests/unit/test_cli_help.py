@@ -1,0 +1,91 @@
+"""The command from outside: help, versions, what it imports, wrong usage."""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+HEAVY = ("prefect", "sqlalchemy", "psycopg", "pymupdf", "numpy", "PIL", "rich", "pydantic")
+
+COMMANDS = "ingest status search show timings export profiles checks doctor down db".split()
+
+
+def pagemill(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "cli.main", *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_help_lists_every_command_and_every_exit_code() -> None:
+    shown = pagemill("--help")
+    assert shown.returncode == 0
+    words = [line.split()[0] for line in shown.stdout.splitlines() if line.strip()]
+    assert [name for name in COMMANDS if name not in words] == []
+    assert [code for code in ("0", "1", "2", "3", "4", "130") if code not in words] == []
+
+
+def test_no_line_of_help_is_cut_off() -> None:
+    assert "..." not in pagemill("--help").stdout.replace("[ARGS]...", "")
+
+
+def test_without_arguments_help_is_shown() -> None:
+    assert "Usage:" in pagemill().stdout + pagemill().stderr
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = "import sys; from cli import main; print([name for name in %r if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", script % (HEAVY,)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str) -> None:
+    shown = pagemill(name, "--help")
+    assert shown.returncode == 0
+    assert "Usage:" in shown.stdout
+
+
+def test_the_version_is_the_packages() -> None:
+    assert pagemill("--version").stdout == f"pagemill {version('pagemill')}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("nonsense",),
+        ("ingest",),
+        ("ingest", "/no/such/folder"),
+        ("ingest", ".", "--jobs", "0"),
+        ("search", "x", "--limit", "0"),
+        ("timings", "--by", "colour"),
+        ("export", "1", "--format", "docx"),
+        ("export", "1"),
+        ("show", "1", "--page", "0"),
+        ("db", "nonsense"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_ends_with_2_and_a_sentence(arguments: tuple[str, ...]) -> None:
+    done = pagemill(*arguments)
+    assert done.returncode == 2
+    assert "Error:" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_profiles_come_with_licence_and_scripts() -> None:
+    profiles = {one["name"]: one for one in json.loads(pagemill("profiles", "--json").stdout)}
+    assert {"ppocr", "rapidocr"} <= set(profiles)
+    assert "Apache" in profiles["ppocr"]["licence"]
+    assert profiles["ppocr"]["scripts"] == ["han", "kana", "latin"]
+    assert "ppocr" in pagemill("profiles").stdout
+
+
+def test_checks_come_with_severity_and_a_line() -> None:
+    checks = {one["code"]: one for one in json.loads(pagemill("checks", "--json").stdout)}
+    assert checks["truncated"]["severity"] == "error"
+    assert all(one["about"] for one in checks.values())
+    assert "truncated" in pagemill("checks").stdout
