@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from db import intake, tables
 from db.requeue import put_back
 from models.claim import Claim
-from models.document import Document, DocumentStatus, IntakeFile, MediaType
+from models.document import Document, DocumentStatus, IntakeFile, MediaType, SourceFile
 from models.errors import Code, ConfigurationError
 from models.intake import Registered
 from models.stage import STAGE_VERSION, Stage
@@ -61,33 +61,33 @@ def to_split(connection: sa.Connection, leased: Sequence[Claim]) -> tuple[Docume
     saved = sa.select(sa.func.count()).where(current).scalar_subquery()
     rows = connection.execute(sa.select(t.c.id, t.c.sha256, t.c.media_type, saved).where(t.c.id.in_(ids)))
     found = {row.id: row for row in rows}
-    paths = paths_of(connection, ids)
+    sources = sources_of(connection, ids)
     return tuple(
         DocumentToSplit(
             claim=claim,
             sha256=found[claim.document_id].sha256,
             media_type=MediaType(found[claim.document_id].media_type),
-            paths=paths[claim.document_id],
+            sources=sources[claim.document_id],
             pages_saved=found[claim.document_id][3],
         )
         for claim in leased
     )
 
 
-def paths_of(connection: sa.Connection, documents: Collection[int]) -> dict[int, tuple[str, ...]]:
-    """Names of documents as the system has them: those still there first, then the last seen first."""
+def sources_of(connection: sa.Connection, documents: Collection[int]) -> dict[int, tuple[SourceFile, ...]]:
+    """Places of documents, named as the system has them: those still there first, then the last seen."""
     t = tables.source
     query = (
-        sa.select(t.c.document_id, t.c.uri, t.c.raw)
+        sa.select(t.c.document_id, t.c.uri, t.c.raw, t.c.size, t.c.mtime_ns)
         .where(t.c.document_id.in_(documents))
         .order_by(t.c.gone_at.desc().nulls_first(), t.c.superseded_at.desc().nulls_first())
         .order_by(t.c.last_seen.desc(), t.c.id)
     )
-    paths: dict[int, list[str]] = {document_id: [] for document_id in documents}
+    places: dict[int, list[SourceFile]] = {document_id: [] for document_id in documents}
     for row in connection.execute(query):
-        raw = None if row.raw is None else row.raw.decode("utf-8", "surrogateescape")
-        paths[row.document_id].append(row.uri if raw is None else raw)
-    return {document_id: tuple(names) for document_id, names in paths.items()}
+        uri = row.uri if row.raw is None else row.raw.decode("utf-8", "surrogateescape")
+        places[row.document_id].append(SourceFile(uri, row.size, row.mtime_ns))
+    return {document_id: tuple(found) for document_id, found in places.items()}
 
 
 def get(connection: sa.Connection, ref: str) -> Document:
@@ -157,9 +157,9 @@ def _by_name(connection: sa.Connection, ref: str) -> set[int]:
 
 def _load(connection: sa.Connection, ids: Collection[int]) -> tuple[Document, ...]:
     t = tables.document
-    paths = paths_of(connection, ids)
+    places = sources_of(connection, ids)
     rows = connection.execute(sa.select(t).where(t.c.id.in_(ids)).order_by(t.c.id))
-    return tuple(_document(row, paths[row.id]) for row in rows)
+    return tuple(_document(row, tuple(source.uri for source in places[row.id])) for row in rows)
 
 
 def _document(row: sa.Row[Any], sources: tuple[str, ...]) -> Document:

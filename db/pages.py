@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from db import claims, readings, runs, tables
-from db.documents import paths_of
+from db.documents import sources_of
 from models.claim import Claim
 from models.document import DocumentFacts, MediaType
 from models.page import PageFacts, PageImage
@@ -97,7 +97,7 @@ def to_preprocess(connection: sa.Connection, leased: Sequence[Claim]) -> tuple[P
     facts = _facts(connection, leased, with_words=False)
     images = _images(connection, leased)
     documents = {claim.document_id for claim in leased}
-    paths = paths_of(connection, documents)
+    sources = sources_of(connection, documents)
     t = tables.document
     contents = {
         row.id: row
@@ -110,7 +110,7 @@ def to_preprocess(connection: sa.Connection, leased: Sequence[Claim]) -> tuple[P
             claim=claim,
             sha256=contents[claim.document_id].sha256,
             media_type=MediaType(contents[claim.document_id].media_type),
-            paths=paths[claim.document_id],
+            sources=sources[claim.document_id],
             facts=facts[claim.document_id, claim.page_no],
             image=images.get(claim.id),
         )

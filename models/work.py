@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from models.claim import Claim
-from models.document import DocumentStatus, MediaType
+from models.document import DocumentStatus, MediaType, SourceFile
 from models.page import PageFacts, PageImage
 from models.reading import Block, Reading
 from models.verdict import Finding, Verdict
@@ -11,13 +11,13 @@ from models.verdict import Finding, Verdict
 
 @dataclass(frozen=True, slots=True)
 class DocumentToSplit:
-    """A document to open. Any of `paths` holds its bytes, or did when it was last seen."""
+    """A document to open. Each of `sources` held its bytes when it was last seen."""
 
     claim: Claim
     sha256: str
     media_type: MediaType
-    paths: tuple[str, ...]
-    """Names as the system has them, the most recently seen first."""
+    sources: tuple[SourceFile, ...]
+    """Those still there first, then the most recently seen."""
     pages_saved: int
     """Pages from 1 on that an earlier, broken-off split has saved."""
 
@@ -30,7 +30,7 @@ class PageToPrepare:
     sha256: str
     """Of the document."""
     media_type: MediaType
-    paths: tuple[str, ...]
+    sources: tuple[SourceFile, ...]
     facts: PageFacts
     image: PageImage | None
     """The picture that an earlier run made under the same options; its file may be gone."""

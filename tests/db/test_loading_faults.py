@@ -42,7 +42,7 @@ def test_odd_names_and_messages_are_stored_and_names_stay_usable(database: Datab
     name = "/tmp/caf\udce9 \n\x01.pdf"
     register(database, intake(name))
     claim = lease(database, Stage.SPLIT)[0]
-    assert database.run(lambda conn: documents.to_split(conn, [claim]))[0].paths == (name,)
+    assert database.run(lambda conn: documents.to_split(conn, [claim]))[0].sources[0].uri == name
     error = PermanentError(NASTY)
     assert database.run(lambda conn: claims.fail(conn, [Failure(claim, error)])) == {claim.id}
     assert database.run(lambda conn: documents.get(conn, name)).message == clean(NASTY)

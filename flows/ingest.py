@@ -1,0 +1,39 @@
+"""Flow ingest: from folders to the knowledge base, all stages overlapping in one run."""
+
+import contextvars
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated
+
+from prefect import flow
+from pydantic import Field
+
+from flows.lines import LOAD, SPLIT, ocr_lines
+from flows.opening import open_mill
+from models.stage import Stage
+from tasks.drain import drain
+from tasks.mill import Mill
+from tasks.register import register_roots
+
+
+@flow(name="ingest", flow_run_name="ingest-{profile}", persist_result=False)
+def ingest(
+    paths: Annotated[list[str], Field(description="Files and folders to read, absolute paths.")],
+    profile: Annotated[str, Field(description="OCR profile, see `pagemill profiles`.")] = "ppocr",
+    options: Annotated[list[str], Field(description="Recipe options, key=value.")] = [],  # noqa: B006
+    jobs: Annotated[int | None, Field(description="Worker processes; empty: one per core.", ge=1)] = None,
+) -> int:
+    """Read folders and files once; returns the id of the run. Work left by earlier runs is done as well."""
+    with open_mill("ingest", profile, options, jobs, reads=True) as (mill, recipe_id):
+        with ThreadPoolExecutor(1, thread_name_prefix="scan") as scanner:
+            context = contextvars.copy_context()
+            roots = [Path(path) for path in paths]
+            scan = scanner.submit(context.run, register_roots, mill, roots, recipe_id)
+            drain(mill, [*SPLIT, *ocr_lines(mill.profile), *LOAD], lambda: scan.done() and is_done(mill))
+        scan.result()
+        return mill.run_id
+
+
+def is_done(mill: Mill) -> bool:
+    """Whether no work of this mill's profile is left, in anybody's hands."""
+    return mill.outstanding(list(Stage)) == 0

@@ -1,0 +1,84 @@
+"""Open what a run needs, and close it again whatever happens."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from prefect.context import FlowRunContext
+
+from db import runs
+from db.engine import open_database
+from models import profiles
+from models.recipe import Recipe
+from models.settings import Settings, get_settings
+from models.stage import Outcome
+from tasks.mill import Mill
+from tasks.work.engines import open_engine
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who waits for a run in this process: told its id, and able to stop it."""
+
+    settings: Settings
+    started: Callable[[int], None]
+    stop: threading.Event
+
+
+CALLER: ContextVar[Caller | None] = ContextVar("caller", default=None)
+
+
+@contextmanager
+def open_mill(
+    kind: str, profile_name: str, options: list[str], jobs: int | None, *, reads: bool
+) -> Iterator[tuple[Mill, int]]:
+    """A mill and the id of its recipe, as a run of `kind` in the ledger.
+
+    `reads`: with the profile's OCR engine. Raises ConfigurationError for an unknown profile or recipe key and
+    EnvironmentFault when database, home or engine cannot be used, before anything is written.
+    """
+    caller = CALLER.get()
+    settings = caller.settings if caller else get_settings()
+    profile = profiles.get(profile_name)
+    recipe = profile.recipe().with_options(options)
+    engine = open_engine(profile, jobs or settings.jobs) if reads else None
+    database = open_database(settings)
+    facts = dict(engine.facts()) if engine else {}
+    run_id = database.run(lambda conn: runs.start(conn, kind, recipe, facts, prefect_run_id()))
+    mill = Mill(
+        settings=settings, database=database, profile=profile, run_id=run_id, engine=engine, jobs=jobs
+    )
+    if caller:
+        mill.stopping = caller.stop
+        caller.started(run_id)
+    with _running(mill):
+        yield mill, recipe_id(mill, recipe)
+
+
+def recipe_id(mill: Mill, recipe: Recipe) -> int:
+    """The recipe's row id."""
+    return mill.database.run(lambda conn: runs.recipe_id(conn, recipe))
+
+
+def prefect_run_id() -> str | None:
+    """The flow run under way, if any."""
+    context = FlowRunContext.get()
+    return str(context.flow_run.id) if context and context.flow_run else None
+
+
+@contextmanager
+def _running(mill: Mill) -> Iterator[None]:
+    outcome = Outcome.FAILED
+    try:
+        mill.free_dead()
+        yield
+        outcome = Outcome.OK
+    finally:
+        mill.close()
+        mill.database.run(lambda conn: runs.finish(conn, mill.run_id, outcome))
+        mill.database.close()

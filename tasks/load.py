@@ -1,0 +1,77 @@
+"""Stage load: the pages of a document become chunks with vectors, shown from one transaction on."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from db import editions, timings
+from db.engine import has_vectors
+from models.chunk import Chunk
+from models.claim import Claim, Failure
+from models.errors import Code
+from models.stage import Stage
+from models.work import ChunkVectors
+from tasks.ledger import failure_of, settle, stage_run
+from tasks.mill import Mill
+from tasks.policies import perform, stage_task
+from tasks.work.chunking import chunks_of
+from tasks.work.clock import timed
+from tasks.work.embedding import embed_texts, open_embedder
+
+log = logging.getLogger(__name__)
+
+_TEXTS_AT_ONCE = 64
+_EMBED_TIMEOUT_S = 300.0
+
+
+def load_batch(mill: Mill, claims: list[Claim]) -> None:
+    """Load the documents of some claims; each is committed by itself."""
+    perform(load_documents, mill, claims)
+
+
+@stage_task(Stage.LOAD)
+def load_documents(mill: Mill, claims: list[Claim]) -> int:
+    """Load documents whose pages have all ended; returns how many."""
+    for claim in claims:
+        try:
+            _load(mill, claim)
+        except Exception as error:
+            _give_up(mill, failure_of(claim, error))
+    return len(claims)
+
+
+def _give_up(mill: Mill, failure: Failure) -> None:
+    mill.database.run(lambda conn: settle(mill, conn, [failure]))
+
+
+def _load(mill: Mill, claim: Claim) -> None:
+    pages = mill.database.run(lambda conn: editions.to_load(conn, claim))
+    done = timed(_chunks, mill, [(page.page_no, page.blocks) for page in pages])
+    chunks, vectors = done.value
+    log.info("load document=%d pages=%d chunks=%d", claim.document_id, len(pages), len(chunks))
+
+    def commit(conn: Any) -> None:
+        if editions.load(conn, claim, mill.run_id, pages, chunks, vectors=vectors) is not None:
+            timings.record(conn, mill.run_id, [stage_run(mill, claim, done.seconds, pages=len(pages))])
+
+    mill.database.run(commit)
+
+
+def _chunks(mill: Mill, pages: Sequence[tuple[int, Any]]) -> tuple[tuple[Chunk, ...], ChunkVectors | None]:
+    """Chunks and, where the database keeps them, their vectors. No transaction is open meanwhile."""
+    chunks = tuple(chunks_of(pages))
+    wants_vectors = mill.settings.vectors and mill.database.run(has_vectors)
+    if not chunks or not wants_vectors:
+        return chunks, None
+    texts = [chunk.text for chunk in chunks]
+    futures = [
+        mill.load_pool.submit(
+            embed_texts,
+            texts[first : first + _TEXTS_AT_ONCE],
+            timeout_s=_EMBED_TIMEOUT_S,
+            timeout_code=Code.WORKER_DIED,
+        )
+        for first in range(0, len(texts), _TEXTS_AT_ONCE)
+    ]
+    vectors = tuple(tuple(vector) for future in futures for vector in future.result())
+    return chunks, ChunkVectors(open_embedder().name, vectors)

@@ -1,0 +1,76 @@
+"""What the pure part of a batch found, in a form that Prefect can keep: keyed by content, never by path.
+
+Small on purpose: facts, hashes and reasons. Texts and pixels stay in the ledger and in the store.
+"""
+
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from models.errors import Code, DocumentRejected, PagemillError, PermanentError, TransientError
+from tasks.work.clock import Timed
+
+T = TypeVar("T")
+
+
+class Refusal(BaseModel):
+    """An error of our tree as data."""
+
+    model_config = ConfigDict(frozen=True)
+
+    code: Code
+    message: str
+    is_transient: bool
+    is_rejection: bool = False
+
+    @classmethod
+    def of(cls, error: PagemillError) -> "Refusal":
+        """`error` as data."""
+        return cls(
+            code=error.code,
+            message=error.message,
+            is_transient=isinstance(error, TransientError),
+            is_rejection=isinstance(error, DocumentRejected),
+        )
+
+    def error(self) -> PagemillError:
+        """The error again, of its family."""
+        if self.is_transient:
+            return TransientError(self.message, self.code)
+        return (DocumentRejected if self.is_rejection else PermanentError)(self.message, self.code)
+
+
+class Entry(BaseModel, Generic[T]):
+    """What was found about one content or page: a value or a refusal, and the seconds it took."""
+
+    model_config = ConfigDict(frozen=True)
+
+    value: T | None = None
+    refusal: Refusal | None = None
+    seconds: float = 0.0
+
+    def result(self) -> T:
+        """The value; raises the refusal's error where there is none."""
+        if self.refusal is not None:
+            raise self.refusal.error()
+        if self.value is None:
+            raise PermanentError("An entry without value and refusal was kept.", Code.INTERNAL)
+        return self.value
+
+
+class Manifest(BaseModel, Generic[T]):
+    """Entries of a batch."""
+
+    model_config = ConfigDict(frozen=True)
+
+    entries: dict[str, Entry[T]]
+
+
+def entry_of(future: Future[Timed[T]]) -> Entry[T]:
+    """Wait for a child's answer. Errors outside our tree are raised, they are faults of the program."""
+    try:
+        timed = future.result()
+    except PagemillError as error:
+        return Entry(refusal=Refusal.of(error))
+    return Entry(value=timed.value, seconds=timed.seconds)

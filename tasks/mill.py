@@ -1,0 +1,134 @@
+"""The mill: what a run works with. Settings, database, store, worker pools and the OCR engine."""
+
+import os
+import socket
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psutil
+
+from db import claims, runs
+from db.engine import Database
+from models.claim import Claim
+from models.engine import OcrEngine
+from models.profile import Profile
+from models.recipe import Recipe
+from models.settings import Settings
+from models.stage import Stage
+from tasks.work.pool import WorkerPool
+from tasks.work.store import Store
+
+
+class Mill:
+    """Resources of one run, closed together. Worker processes start when they first get work.
+
+    A plain class on purpose: Prefect looks into dataclasses and models that are passed to tasks.
+    """
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        database: Database,
+        profile: Profile,
+        run_id: int,
+        engine: OcrEngine | None = None,
+        jobs: int | None = None,
+    ) -> None:
+        self.settings = settings
+        self.database = database
+        self.profile = profile
+        self.run_id = run_id
+        self.owner = owner_name()
+        self.store = Store(settings.store)
+        self.jobs = jobs or settings.jobs
+        # MuPDF's memory grows with the pages it has seen, so its workers are replaced now and then.
+        self.render_pool = WorkerPool(self.jobs, recycle_after=500)
+        self.load_pool = WorkerPool(1)
+        self.stopping = threading.Event()
+        self._engine = engine
+        self._recipes: dict[int, Recipe] = {}
+
+    @property
+    def engine(self) -> OcrEngine:
+        """The OCR engine. A drain that reads pages is given one."""
+        if self._engine is None:
+            raise RuntimeError("this mill was opened without an OCR engine")
+        return self._engine
+
+    def recipe(self, recipe_id: int) -> Recipe:
+        """A recipe by its row id, remembered."""
+        if recipe_id not in self._recipes:
+            self._recipes[recipe_id] = self.database.run(lambda conn: runs.recipe(conn, recipe_id))
+        return self._recipes[recipe_id]
+
+    def claim(self, stage: Stage, limit: int) -> list[Claim]:
+        """Up to `limit` pieces of work of this mill's profile, leased to it; committed at once."""
+        return self.database.run(
+            lambda conn: claims.claim(
+                conn,
+                stage,
+                limit,
+                self.owner,
+                self.settings.lease_s,
+                profile=self.profile.name,
+                max_crashes=self.settings.max_crashes,
+            )
+        )
+
+    def outstanding(self, stages: list[Stage]) -> int:
+        """Pieces of work of this mill's profile in these stages that have not ended, in anybody's hands."""
+        return self.database.run(lambda conn: claims.outstanding(conn, stages, self.profile.name)).total
+
+    def passwords(self) -> tuple[str, ...]:
+        """Passwords to try on encrypted PDFs, one a line of the password file."""
+        path = self.settings.password_file
+        return tuple(path.expanduser().read_text("utf-8").splitlines()) if path else ()
+
+    def close(self) -> None:
+        """Give back what is still leased and end the worker processes."""
+        self.stopping.set()
+        if self._engine is not None:
+            self._engine.close()
+        self.render_pool.close()
+        self.load_pool.close()
+        self.database.run(lambda conn: claims.release(conn, self.owner))
+
+    def free_dead(self) -> int:
+        """Free at once what processes of this host held that were killed; says how much."""
+        return self.database.run(
+            lambda conn: claims.release_dead(conn, socket.gethostname(), is_alive, self.settings.max_crashes)
+        )
+
+    @contextmanager
+    def heartbeat(self) -> Iterator[None]:
+        """Renew this mill's leases in the background while the body runs."""
+        ended = threading.Event()
+        thread = threading.Thread(target=self._renew, args=(ended,), name="heartbeat", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+    def _renew(self, ended: threading.Event) -> None:
+        while not ended.wait(self.settings.lease_s / 4):
+            self.database.run(lambda conn: claims.renew(conn, self.owner, self.settings.lease_s))
+
+
+def owner_name() -> str:
+    """host:pid:start:suffix. The start time tells a dead owner from a new process with its number."""
+    started = int(psutil.Process().create_time())
+    return f"{socket.gethostname()}:{os.getpid()}:{started}:{uuid.uuid4().hex[:8]}"
+
+
+def is_alive(owner: str) -> bool:
+    """Whether the process of this host that wrote an owner name still runs."""
+    _, pid, started, _ = owner.rsplit(":", 3)
+    try:
+        return int(psutil.Process(int(pid)).create_time()) == int(started)
+    except psutil.NoSuchProcess:
+        return False

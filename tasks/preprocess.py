@@ -1,0 +1,118 @@
+"""Stage preprocess: make page images, in killable children, and keep them in the store."""
+
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from db import pages, timings
+from models.claim import Claim, Failure
+from models.errors import Code, PagemillError
+from models.page import PageImage
+from models.stage import Stage
+from models.work import PageToPrepare, PreparedPage
+from tasks.ledger import settle, stage_run
+from tasks.manifest import Entry, Manifest, Refusal, entry_of
+from tasks.mill import Mill
+from tasks.places import place_of
+from tasks.policies import BY_KEY, cache_key, perform, stage_task
+from tasks.work.clock import Timed, timed
+from tasks.work.preprocess import preprocess_page
+
+
+def preprocess_batch(mill: Mill, claims: list[Claim]) -> None:
+    """Prepare the pages of some claims; images that an earlier run made are taken over."""
+    items = mill.database.run(lambda conn: pages.to_preprocess(conn, claims))
+    found = {
+        item.claim.id: Entry[PageImage](value=item.image) for item in items if _is_kept(mill, item.image)
+    }
+    cached = set(found)
+    fresh = [item for item in items if item.claim.id not in cached]
+    if fresh:
+        made = _made(mill, fresh)
+        found |= {item.claim.id: made.entries[_name(mill, item)] for item in fresh}
+    _commit(mill, items, found, cached)
+
+
+@stage_task(Stage.PREPROCESS, BY_KEY)
+def make_images(
+    mill: Mill,
+    items: list[PageToPrepare],
+    key: str,  # noqa: ARG001 (the cache policy reads it)
+) -> Manifest[PageImage]:
+    """Page images of some pages, by content hash, page and options; each is made in a child."""
+    futures = {_name(mill, item): _submit(mill, item) for item in items}
+    return Manifest[PageImage](
+        entries={
+            name: Entry(refusal=future) if isinstance(future, Refusal) else entry_of(future)
+            for name, future in futures.items()
+        }
+    )
+
+
+def _made(mill: Mill, items: list[PageToPrepare]) -> Manifest[PageImage]:
+    """As `make_images`; a manifest that Prefect kept counts only while its images are in the store."""
+    key = cache_key(Stage.PREPROCESS, (f"{_name(mill, item)} {item.claim.attempt}" for item in items))
+    made = perform(make_images, mill, items, key)
+    if all(entry.value is None or _is_kept(mill, entry.value) for entry in made.entries.values()):
+        return made
+    return make_images.fn(mill, items, key)
+
+
+def _submit(mill: Mill, item: PageToPrepare) -> Future[Timed[PageImage]] | Refusal:
+    if "unreadable-page" in item.facts.notes:
+        return Refusal(
+            code=Code.RENDER_FAILED, message="The file is damaged at this page.", is_transient=False
+        )
+    try:
+        path = Path(place_of(item.sources).uri)
+    except PagemillError as error:
+        return Refusal.of(error)
+    return mill.render_pool.submit(
+        timed,
+        preprocess_page,
+        path,
+        item.media_type,
+        item.facts.page_no,
+        mill.recipe(item.claim.recipe_id),
+        mill.store.root,
+        mill.passwords(),
+        timeout_s=mill.settings.render_timeout_s,
+        timeout_code=Code.RENDER_TIMEOUT,
+        crash_code=Code.RENDER_CRASH,
+    )
+
+
+def _commit(
+    mill: Mill, items: tuple[PageToPrepare, ...], found: dict[int, Entry[PageImage]], cached: set[int]
+) -> None:
+    prepared: list[PreparedPage] = []
+    failures: list[Failure] = []
+    for item in items:
+        try:
+            # What was drawn is the document's only if the file was still the same afterwards.
+            image = found[item.claim.id].result()
+            if item.claim.id not in cached:
+                place_of(item.sources)
+            key = mill.recipe(item.claim.recipe_id).preprocess_key
+            prepared.append(PreparedPage(item.claim, key, image))
+        except PagemillError as error:
+            failures.append(Failure(item.claim, error))
+    runs = [
+        stage_run(mill, page.claim, found[page.claim.id].seconds, cached=int(page.claim.id in cached))
+        for page in prepared
+    ]
+
+    def commit(conn: Any) -> None:
+        pages.save_images(conn, prepared)
+        timings.record(conn, mill.run_id, runs)
+        settle(mill, conn, failures)
+
+    mill.database.run(commit)
+
+
+def _is_kept(mill: Mill, image: PageImage | None) -> bool:
+    return image is not None and mill.store.exists(image.sha256, image.suffix)
+
+
+def _name(mill: Mill, item: PageToPrepare) -> str:
+    return f"{item.sha256}:{item.facts.page_no}:{mill.recipe(item.claim.recipe_id).preprocess_key}"

@@ -1,0 +1,110 @@
+"""Stage split: take documents apart into pages, in killable children, a slice of pages at a time."""
+
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from db import documents, pages, timings
+from models.claim import Claim
+from models.document import DocumentFacts
+from models.errors import Code, TransientError
+from models.page import PageFacts
+from models.stage import Stage
+from models.work import DocumentToSplit
+from tasks.ledger import failure_of, settle, stage_run
+from tasks.manifest import Entry, Manifest, Refusal, entry_of
+from tasks.mill import Mill
+from tasks.places import place_of
+from tasks.policies import BY_KEY, cache_key, perform, stage_task
+from tasks.work import sources, split
+from tasks.work.clock import Timed, timed
+
+_SLICE_PAGES = 64
+
+
+def split_batch(mill: Mill, claims: list[Claim]) -> None:
+    """Split the documents of some claims. Each slice of pages is committed by itself and goes on at once."""
+    items = mill.database.run(lambda conn: documents.to_split(conn, claims))
+    fresh = [item for item in items if not _reuse(mill, item.claim)]
+    if not fresh:
+        return
+    key = cache_key(Stage.SPLIT, (f"{item.sha256} {item.claim.attempt}" for item in fresh))
+    opened = perform(open_documents, mill, fresh, key)
+    for item in fresh:
+        _split(mill, item, opened.entries[item.sha256])
+
+
+@stage_task(Stage.SPLIT, BY_KEY)
+def open_documents(
+    mill: Mill,
+    items: list[DocumentToSplit],
+    key: str,  # noqa: ARG001 (the cache policy reads it)
+) -> Manifest[DocumentFacts]:
+    """Facts about some documents, by content hash; all are opened at once, each in a child."""
+    futures: dict[str, Future[Timed[DocumentFacts]] | Refusal] = {}
+    for item in items:
+        try:
+            futures[item.sha256] = _in_child(mill, item, split.open_document, mill.passwords())
+        except TransientError as error:
+            futures[item.sha256] = Refusal.of(error)
+    return Manifest[DocumentFacts](
+        entries={
+            sha256: Entry(refusal=future) if isinstance(future, Refusal) else entry_of(future)
+            for sha256, future in futures.items()
+        }
+    )
+
+
+def _reuse(mill: Mill, claim: Claim) -> bool:
+    """Take over what an earlier run split, under whatever recipe."""
+    count = mill.database.run(lambda conn: pages.reuse_split(conn, claim))
+    if count is None:
+        return False
+    run = stage_run(mill, claim, 0.0, pages=count, cached=count)
+    mill.database.run(lambda conn: timings.record(conn, mill.run_id, [run]))
+    return True
+
+
+def _split(mill: Mill, item: DocumentToSplit, opened: Entry[DocumentFacts]) -> None:
+    try:
+        facts, seconds = opened.result(), opened.seconds
+        for first in range(item.pages_saved + 1, facts.page_count + 1, _SLICE_PAGES):
+            last = min(first + _SLICE_PAGES - 1, facts.page_count)
+            found = _in_child(mill, item, split.split_pages, first, last, mill.passwords()).result()
+            seconds += found.seconds
+            if mill.stopping.is_set() or not _save(mill, item, found.value):
+                return
+        _finish(mill, item.claim, facts, seconds)
+    except Exception as error:
+        failure = failure_of(item.claim, error)
+        mill.database.run(lambda conn: settle(mill, conn, [failure]))
+
+
+def _save(mill: Mill, item: DocumentToSplit, found: tuple[PageFacts, ...]) -> bool:
+    # What was read is the document's only if the file was still the same afterwards.
+    sources.check_unchanged(place_of(item.sources))
+    return mill.database.run(lambda conn: pages.save_pages(conn, item.claim, found))
+
+
+def _finish(mill: Mill, claim: Claim, facts: DocumentFacts, seconds: float) -> None:
+    run = stage_run(mill, claim, seconds, pages=facts.page_count)
+
+    def commit(conn: Any) -> None:
+        if pages.finish_split(conn, claim, facts):
+            timings.record(conn, mill.run_id, [run])
+
+    mill.database.run(commit)
+
+
+def _in_child(mill: Mill, item: DocumentToSplit, function: Any, *args: Any) -> Future[Timed[Any]]:
+    path = Path(place_of(item.sources).uri)
+    return mill.render_pool.submit(
+        timed,
+        function,
+        path,
+        item.media_type,
+        *args,
+        timeout_s=mill.settings.split_timeout_s,
+        timeout_code=Code.SPLIT_TIMEOUT,
+        crash_code=Code.SPLIT_CRASH,
+    )
