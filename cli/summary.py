@@ -109,7 +109,7 @@ def hints(summary: RunSummary) -> list[str]:
     doubtful = [d for d in summary.documents if d.status is DocumentStatus.NEEDS_REVIEW]
     incomplete = [d for d in summary.documents if d.status not in _WELL]
     lines = ["Next: pagemill search 'words to find'   pagemill timings"]
-    lines += [f"Why is it not whole: pagemill show {incomplete[0].id}"] if incomplete else []
+    lines += [f"Not whole, see why: pagemill show {incomplete[0].id}"] if incomplete else []
     lines += [f"Worth a look: pagemill show {doubtful[0].id}"] if doubtful else []
     return lines
 
@@ -131,7 +131,8 @@ def _shown(documents: Sequence[DocumentSummary]) -> list[DocumentSummary]:
 
 
 def _seen(document: DocumentSummary) -> str:
-    return "read before" if document.seen_as == "known" else ""
+    is_old = document.seen_as == "known" and not document.seconds
+    return "read before" if is_old else ""
 
 
 def _seconds(summary: RunSummary) -> float:

@@ -18,7 +18,7 @@ from models.timing import TimingReport, TimingRow
 _BAR = ""
 _BAR_WIDTH = 24
 _EIGHTHS = " ▏▎▍▌▋▊▉"
-_COLUMNS = (
+_OF_STAGES = (
     "docs",
     "pages",
     "cached",
@@ -30,6 +30,8 @@ _COLUMNS = (
     "waited p50",
     "retries",
 )
+# A page counts once in every stage: over several stages pages and seconds a page mean nothing.
+_OF_OTHERS = ("docs", "seconds", "share", _BAR, "waited p50", "retries", "first to last")
 
 
 def show_timings(settings: Settings, ref: str | None, by: By, *, as_json: bool) -> None:
@@ -56,30 +58,29 @@ def print_report(report: TimingReport, document: Document | None, names: Mapping
 
 def chart(report: TimingReport, names: Mapping[str, str]) -> Table:
     """A row and a bar for each stage, document, run or profile; `names` are of documents, by id."""
-    shown = table(report.by, *_COLUMNS, numbers=frozenset(_COLUMNS) - {_BAR})
-    has_span = report.by in {By.RUN, By.DOCUMENT}
-    if has_span:
-        shown.add_column("first to last", justify="right")
+    columns = _OF_STAGES if report.by == By.STAGE else _OF_OTHERS
+    shown = table(report.by, *columns, numbers=frozenset(columns) - {_BAR})
     for row in _ordered(report):
+        cells = _cells(row)
         name = f"{row.key}  {names[row.key]}" if row.key in names else row.key
-        span = [duration(row.wall_s)] if has_span else []
-        shown.add_row(name, *_cells(row), *span)
+        shown.add_row(name, *(cells[column] for column in columns))
     return shown
 
 
-def _cells(row: TimingRow) -> list[str]:
-    return [
-        str(row.documents),
-        str(row.pages),
-        str(row.cached),
-        f"{row.seconds:.2f}",
-        f"{row.share:.0%}",
-        bar(row.share),
-        _seconds(row.page_p50_s),
-        _seconds(row.page_p95_s),
-        duration(row.waited_p50_s),
-        str(row.retries),
-    ]
+def _cells(row: TimingRow) -> dict[str, str]:
+    return {
+        "docs": str(row.documents),
+        "pages": str(row.pages),
+        "cached": str(row.cached),
+        "seconds": f"{row.seconds:.2f}",
+        "share": f"{row.share:.0%}",
+        _BAR: bar(row.share),
+        "p50/page": _seconds(row.page_p50_s),
+        "p95/page": _seconds(row.page_p95_s),
+        "waited p50": duration(row.waited_p50_s),
+        "retries": str(row.retries),
+        "first to last": duration(row.wall_s),
+    }
 
 
 def bar(share: float) -> str:
@@ -92,7 +93,7 @@ def told(report: TimingReport, document: Document | None) -> str:
     """The answer in words: which stage limits, or where the time of this document went."""
     if report.limiting is None:
         return "No work was needed: everything had been done before."
-    if report.by != "stage":
+    if report.by != By.STAGE:
         return f"{duration(report.seconds)} of work in all; most of it per worker in {report.limiting}."
     row = next(row for row in report.rows if row.key == report.limiting)
     share = f"{row.share:.0%} of {duration(report.seconds)} of work"
@@ -108,7 +109,7 @@ def _per_page(row: TimingRow) -> str:
 
 def _ordered(report: TimingReport) -> list[TimingRow]:
     """Stages in the order of the story, all else as it comes: most seconds first."""
-    if report.by != "stage":
+    if report.by != By.STAGE:
         return list(report.rows)
     order = [stage.value for stage in Stage]
     return sorted(report.rows, key=lambda row: order.index(row.key))

@@ -59,7 +59,7 @@ def test_the_table_has_a_line_for_each_document_with_its_reason() -> None:
 
 
 def test_documents_read_before_are_marked() -> None:
-    assert "read before" in printed(shown.run_summary(shown.document_summary(seen_as="known")))
+    assert "read before" in printed(shown.run_summary(shown.document_summary(seen_as="known", seconds=0.0)))
 
 
 def test_paths_that_could_not_be_read_are_listed_and_hidden_ones_counted() -> None:
