@@ -130,7 +130,7 @@ def has_vectors(connection: sa.Connection) -> bool:
 def _make_engine(url: str) -> sa.Engine:
     try:
         parsed = sa.make_url(url)
-    except sa.exc.ArgumentError as error:
+    except (sa.exc.ArgumentError, ValueError) as error:
         raise ConfigurationError(
             "PAGEMILL_DATABASE_URL is no database URL. Write postgresql://user@host/name."
         ) from error
