@@ -39,10 +39,8 @@ def test_word_boxes_keep_a_hundredth_of_a_point(database: Database) -> None:
 
 def test_what_split_says_of_a_file_is_kept(database: Database) -> None:
     register(database, intake("/a.pdf"))
-    facts = DocumentFacts(
-        2, is_repaired=True, is_encrypted=True, permissions=-44, title="T", notes=("xfa-form",)
-    )
-    split(database, 2, facts)
+    notes = ("xfa-form",)
+    split(database, 2, DocumentFacts(2, True, True, permissions=-44, title="T", notes=notes))
     document = database.run(lambda conn: documents.get(conn, "1"))
     assert (document.page_count, document.is_repaired, document.title) == (2, True, "T")
     row = database.run(lambda conn: conn.execute(sa.select(tables.document)).one())
