@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
-QUERY ?= automatic pilot trim
+QUERY ?= gravy for roasted chicken
 
 # No caches outside the project, no look for newer versions, no Python fetched behind one's back.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

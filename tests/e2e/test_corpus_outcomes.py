@@ -63,7 +63,15 @@ def _copy_manifest(folder: Path) -> None:
         writer.writerows(rows)
 
 
-@pytest.mark.parametrize("name", sorted(set(FILES) - set(ERRATA)))
+SPECK = pytest.param(
+    "img-interlaced.png",
+    marks=pytest.mark.xfail(
+        reason="the engine reads one character, at 13 % confidence, into a tiny picture", strict=True
+    ),
+)
+
+
+@pytest.mark.parametrize("name", [*sorted(set(FILES) - {*ERRATA, "img-interlaced.png"}), SPECK])
 def test_a_file_ends_as_its_manifest_says(found: dict[str, Outcome], name: str) -> None:
     outcome = found[name]
     assert outcome.agrees, outcome
