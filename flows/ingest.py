@@ -25,13 +25,16 @@ def ingest(
 ) -> int:
     """Read folders and files once; returns the id of the run. Work left by earlier runs is done as well."""
     with open_mill("ingest", profile, options, jobs, reads=True) as (mill, recipe_id):
-        with ThreadPoolExecutor(1, thread_name_prefix="scan") as scanner:
-            context = contextvars.copy_context()
-            roots = [Path(path) for path in paths]
-            scan = scanner.submit(context.run, register_roots, mill, roots, recipe_id)
-            drain(mill, [*SPLIT, *ocr_lines(mill.profile), *LOAD], lambda: scan.done() and is_done(mill))
-        scan.result()
+        work_off(mill, [Path(path) for path in paths], recipe_id)
         return mill.run_id
+
+
+def work_off(mill: Mill, roots: list[Path], recipe_id: int) -> None:
+    """Register `roots` and drain all stages meanwhile, until no work of the mill's profile is left."""
+    with ThreadPoolExecutor(1, thread_name_prefix="scan") as scanner:
+        scan = scanner.submit(contextvars.copy_context().run, register_roots, mill, roots, recipe_id)
+        drain(mill, [*SPLIT, *ocr_lines(mill.profile), *LOAD], lambda: scan.done() and is_done(mill))
+    scan.result()
 
 
 def is_done(mill: Mill) -> bool:

@@ -10,6 +10,7 @@ from models.chunk import Chunk
 from models.claim import Claim, Failure
 from models.errors import Code
 from models.stage import Stage
+from models.verdict import Verdict
 from models.work import ChunkVectors
 from tasks.ledger import failure_of, settle, stage_run
 from tasks.mill import Mill
@@ -46,7 +47,9 @@ def _give_up(mill: Mill, failure: Failure) -> None:
 
 def _load(mill: Mill, claim: Claim) -> None:
     pages = mill.database.run(lambda conn: editions.to_load(conn, claim))
-    done = timed(_chunks, mill, [(page.page_no, page.blocks) for page in pages])
+    # What was judged bad keeps its place in the edition, but nobody must find it.
+    shown = [(page.page_no, page.blocks) for page in pages if page.verdict is not Verdict.BAD]
+    done = timed(_chunks, mill, shown)
     chunks, vectors = done.value
     log.info("load document=%d pages=%d chunks=%d", claim.document_id, len(pages), len(chunks))
 

@@ -1,6 +1,7 @@
 """Stage ocr: read page images with the profile's engine, write as pages finish."""
 
 import dataclasses
+import datetime as dt
 import logging
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -11,6 +12,7 @@ from models.claim import Claim, Failure
 from models.engine import OcrRequest
 from models.reading import Reading
 from models.stage import Stage
+from models.timing import StageRun
 from models.work import PageResult, PageToRead
 from tasks.ledger import failure_of, settle, stage_run
 from tasks.mill import Mill
@@ -88,8 +90,7 @@ def _commit(mill: Mill, results: list[PageResult], failures: list[Failure], judg
     for result in results:
         is_cached = int(result.cached_from is not None)
         runs.append(stage_run(mill, result.claim, result.reading.seconds, cached=is_cached))
-        judged = dataclasses.replace(result.claim, stage=Stage.VALIDATE)
-        runs.append(stage_run(mill, judged, judging_s / len(results), cached=is_cached))
+        runs.append(_judging(runs[-1], judging_s / len(results)))
 
     def commit(conn: Any) -> None:
         readings.save(conn, results)
@@ -97,3 +98,15 @@ def _commit(mill: Mill, results: list[PageResult], failures: list[Failure], judg
         settle(mill, conn, failures)
 
     mill.database.run(commit)
+
+
+def _judging(reading: StageRun, seconds: float) -> StageRun:
+    """Validate begins where ocr ends and waits for nobody."""
+    return dataclasses.replace(
+        reading,
+        stage=Stage.VALIDATE,
+        ready_at=reading.ended_at,
+        started_at=reading.ended_at,
+        ended_at=reading.ended_at + dt.timedelta(seconds=seconds),
+        seconds=seconds,
+    )

@@ -1,0 +1,150 @@
+"""What is killed, lost or broken on the way is done again, once, by whoever comes next."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from models.document import DocumentStatus
+from models.errors import Code, EngineUnavailable, TransientError
+from models.stage import Stage
+from tasks.register import register_roots
+from tasks.split import split_batch
+from tasks.work.engines.fake import Delayed, said
+from tests import factories
+from tests.flows.yard import Yard, saying
+
+_RUN = """
+import sys
+from pathlib import Path
+from db.engine import Database
+from tasks.work.engines.fake import Delayed, FakeEngine, said
+from tests.flows.yard import Yard
+yard = Yard(Database(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]))
+yard.ingest(FakeEngine(default=Delayed(0.4, said("slowly"))))
+"""
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 1 MB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], check=False)
+    if mounted.returncode:
+        pytest.skip("no file system can be mounted here")
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def test_an_engine_that_is_down_for_a_while_costs_no_page(yard: Yard) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf("ONE", "TWO"))
+    down = EngineUnavailable("no answer")
+    yard.ingest(saying(down, down))
+    assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
+    runs = yard.rows("stage_run", stage="ocr")
+    assert [(row.attempt, row.outcome) for row in runs] == [(1, "retry"), (2, "ok")]
+
+
+def test_an_engine_that_stays_down_fails_pages_and_the_next_run_takes_them_up(yard: Yard) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf("ONE"))
+    yard.ingest(saying(*[EngineUnavailable("no answer")] * 4))
+    document = yard.document("a.pdf")
+    assert (document.status, document.code) == (DocumentStatus.FAILED, "engine-unavailable")
+    yard.ingest()
+    assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
+
+
+def test_a_page_that_kills_its_worker_again_and_again_is_put_aside(yard: Yard) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf("ONE", "TWO"))
+    death = TransientError("killed by signal 11", Code.OCR_CRASH)
+    yard.ingest(saying(said("ONE"), death, death, death))
+    document = yard.document("a.pdf")
+    assert (document.status, document.code) == (DocumentStatus.PARTIAL, "quarantined")
+    assert len(yard.rows("reading")) == 1
+
+
+def test_a_stopped_run_keeps_what_is_done_and_gives_the_rest_back(yard: Yard) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf(*"123456789"))
+    slow = saying(*[Delayed(0.5, said("slowly"))] * 9)
+    yard.ingest(slow, stop_after_s=2.5)
+    done = len(yard.rows("reading"))
+    assert 0 < done < 9
+    assert not yard.rows("claim", status="leased")
+    again = yard.ingest()
+    assert len(again.requests) == 9 - done
+    assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
+
+
+def test_after_kill_9_the_next_run_does_only_what_is_missing(yard: Yard, postgres: str) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf(*"abcdefghijkl"))
+    arguments = [postgres, str(yard.home), str(yard.inbox)]
+    run = subprocess.Popen([sys.executable, "-c", _RUN, *arguments], start_new_session=True)
+    deadline = time.monotonic() + 60
+    while len(yard.rows("reading")) < 3 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+    done = len(yard.rows("reading"))
+    assert 3 <= done < 12
+    again = yard.ingest()
+    assert len(again.requests) == 12 - done
+    assert len(yard.rows("reading")) == 12
+    assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
+
+
+def test_connections_cut_in_the_middle_lose_and_double_nothing(yard: Yard) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf(*"123456"))
+    mine = sa.text(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE application_name = 'pagemill' AND pid <> pg_backend_pid()"
+    )
+    cuts: list[int] = []
+    ended = threading.Event()
+
+    def cut() -> None:
+        while not ended.wait(0.4):
+            cuts.append(len(yard.database.run(lambda conn: conn.execute(mine).all())))
+
+    thread = threading.Thread(target=cut)
+    thread.start()
+    yard.ingest(saying(*[Delayed(0.3, said("slowly"))] * 6))
+    ended.set()
+    thread.join()
+    assert sum(cuts) > 1
+    assert [row.page_no for row in yard.rows("reading")] == [1, 2, 3, 4, 5, 6]
+    assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
+
+
+def test_a_file_that_changes_between_listing_and_rendering_gives_no_page_of_the_other(yard: Yard) -> None:
+    path = factories.write(yard.inbox / "a.pdf", factories.pdf("old"))
+    mill, recipe_id = yard.mill(saying())
+    try:
+        register_roots(mill, [yard.inbox], recipe_id)
+        factories.write(path, factories.pdf("other", "content"))
+        split_batch(mill, mill.claim(Stage.SPLIT, 1))
+    finally:
+        mill.close()
+    assert yard.rows("page") == []
+    assert [(row.status, row.code) for row in yard.rows("claim")] == [("ready", "source-busy")]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system takes root")
+def test_a_full_disk_fails_pages_with_a_reason_and_they_come_back_when_there_is_room(
+    yard: Yard, small_disk: Path
+) -> None:
+    yard.settings = yard.settings.model_copy(update={"home": small_disk})
+    factories.write(yard.inbox / "a.pdf", factories.pdf("ONE"))
+    filler = factories.write(small_disk / "filler", b"x" * 1_040_000)
+    yard.ingest()
+    assert yard.document("a.pdf").code == "store-full"
+    filler.unlink()
+    yard.ingest()
+    assert yard.document("a.pdf").status is DocumentStatus.COMPLETE

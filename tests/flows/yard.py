@@ -1,0 +1,77 @@
+"""A place to run flows in: a real database, real child processes, a folder of sources, a scripted engine."""
+
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from db import documents, runs, tables
+from db.engine import Database
+from flows.ingest import work_off
+from models import profiles
+from models.document import Document
+from models.settings import Settings, load_settings
+from tasks.mill import Mill
+from tasks.work.engines.fake import Answer, FakeEngine, said
+
+QUICK_RETRIES: Any = {
+    stage: {"attempts": 4, "delay_s": 0.05} for stage in ("split", "preprocess", "ocr", "load")
+}
+
+
+@dataclass
+class Yard:
+    """Runs ingest over `inbox` with whatever engine, and looks at what came of it."""
+
+    database: Database
+    home: Path
+    inbox: Path
+    settings: Settings = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.inbox.mkdir(exist_ok=True)
+        self.settings = load_settings(
+            home=self.home, retry=QUICK_RETRIES, render_timeout_s=3.0, jobs=2, vectors=False
+        )
+
+    def mill(self, engine: FakeEngine, recipe: tuple[str, ...] = ()) -> tuple[Mill, int]:
+        """A mill with this engine, and its recipe's id."""
+        profile = profiles.get("ppocr")
+        chosen = profile.recipe().with_options(recipe)
+        run_id = self.database.run(lambda conn: runs.start(conn, "ingest", chosen, {}))
+        mill = Mill(
+            settings=self.settings, database=self.database, profile=profile, run_id=run_id, engine=engine
+        )
+        return mill, self.database.run(lambda conn: runs.recipe_id(conn, chosen))
+
+    def ingest(
+        self, engine: FakeEngine | None = None, recipe: tuple[str, ...] = (), *, stop_after_s: float = 0
+    ) -> FakeEngine:
+        """Read the inbox to the end, or until stopped; gives the engine with its log."""
+        engine = engine or FakeEngine(default=said("Words on paper"))
+        mill, recipe_id = self.mill(engine, recipe)
+        if stop_after_s:
+            threading.Timer(stop_after_s, mill.stopping.set).start()
+        try:
+            mill.free_dead()
+            work_off(mill, [self.inbox], recipe_id)
+        finally:
+            mill.close()
+        return engine
+
+    def document(self, name: str) -> Document:
+        """The document that stands under a name in the inbox."""
+        return self.database.run(lambda conn: documents.get(conn, str(self.inbox / name)))
+
+    def rows(self, table: str, **where: Any) -> list[Any]:
+        """Rows of a table."""
+        t = tables.metadata.tables[table]
+        query = sa.select(t).where(*(t.c[name] == value for name, value in where.items()))
+        return list(self.database.run(lambda conn: conn.execute(query.order_by(*t.primary_key)).all()))
+
+
+def saying(*answers: Answer) -> FakeEngine:
+    """An engine that gives these answers in order, then the ordinary one."""
+    return FakeEngine(answers, default=said("Words on paper"))
