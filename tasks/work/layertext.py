@@ -15,7 +15,7 @@ _REPLACEMENT = "\ufffd"
 _UTF8_SOUP = re.compile("[ÃÂÐÑ][\u0080-\u00bf€-™]|â€|ï»¿")
 
 # Shares above which a layer is not believed. Sane layers measured: at most 0.1 %, 5 %, 1.2 %; broken ones
-# from 0.2 %, 70 %, 8 % (docs/quality.md).
+# from 1.5 %, 70 %, 8 % (docs/adr/0003-ocr-on-the-cpu.md).
 _UNMAPPED_SHARE, _LATIN1_SHARE, _MIXED_SHARE, _SOUP_SHARE = 0.01, 0.35, 0.04, 0.01
 # Where the engine cannot read the script, a few holes in the layer are still the better text.
 _UNMAPPED_FOREIGN = 0.05

@@ -49,6 +49,7 @@ def cer_in_any_order(reference: str, hypothesis: str) -> float:
     The order of passages plays no part, so a page whose columns a ground truth has in another order is
     measured fairly; text that was invented or read twice is not seen. White and hyphens as in `cer`. Short
     lines, such as the cells of a table, would fit anywhere: they must be there as words, each used once.
+    Never more than `cer`: the order as it stands is one of the orders.
     """
     found = normalise(hypothesis)
     lines = [normalise(line) for line in _rejoined(reference).splitlines()]
@@ -58,7 +59,7 @@ def cer_in_any_order(reference: str, hypothesis: str) -> float:
     edits = sum(_edits_at_best_place(line.replace(" ", ""), text) for line in lines if line not in short)
     missing = Counter(" ".join(short).split()) - words
     edits += sum(len(word) * count for word, count in missing.items())
-    return edits / total if total else 0.0
+    return min(edits / total, cer(reference, hypothesis)) if total else 0.0
 
 
 def _rejoined(text: str) -> str:

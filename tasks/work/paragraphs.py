@@ -65,9 +65,9 @@ def paragraphs(items: Sequence[Placed], usual_height: float) -> list[Paragraph]:
     column = _column(rows)
     groups: list[tuple[int, list[Row]]] = []
     for row in rows:
-        above = groups[-1][1] if groups else []
-        level = _heading_level(row, above, column, usual_height)
-        if above and groups[-1][0] == level and not _starts_new(above, row, column):
+        level_above, above = groups[-1] if groups else (0, [])
+        level = _heading_level(row, above, column, usual_height, goes_on=level_above > 0)
+        if above and level_above == level and not _starts_new(above, row, column):
             above.append(row)
         else:
             groups.append((level, [row]))
@@ -112,15 +112,17 @@ def _is_indented(group: Sequence[Row], below: Box, column: _Column) -> bool:
     return 0.6 * column.height < shift < deepest and margin < column.left + 0.6 * column.height
 
 
-def _heading_level(row: Row, above: Sequence[Row], column: _Column, usual_height: float) -> int:
-    """1 to 3 when this row is a heading or a line of one, else 0.
+def _heading_level(
+    row: Row, above: Sequence[Row], column: _Column, usual_height: float, *, goes_on: bool
+) -> int:
+    """1 to 3 when this row is a heading or a line of one (`goes_on`: the row above is one), else 0.
 
     Much taller than running text is enough; a little taller must also stand alone: white above it, and not
     the width of the column. Boxes of engines vary by a tenth with the letters in them.
     """
     text = _text(row)
     ratio = typical_height(row) / usual_height
-    if not _reads_like_a_heading(text) or ratio < _TALLER:
+    if not _reads_like_a_heading(text, goes_on=goes_on and ratio >= _TALL) or ratio < _TALLER:
         return 0
     frame = frame_of(row)
     white = not above or frame.y0 - frame_of(above[-1]).y1 > column.gap + 0.25 * column.height
@@ -129,11 +131,11 @@ def _heading_level(row: Row, above: Sequence[Row], column: _Column, usual_height
     return 1 + sum(ratio < least for least in _LEVELS)
 
 
-def _reads_like_a_heading(text: str) -> bool:
+def _reads_like_a_heading(text: str, *, goes_on: bool) -> bool:
     if width_of(text) > _LONGEST_HEADING or text.endswith(_NO_HEADING_END) or _ITEM.match(text):
         return False
     opens = text[:1].isupper() or text[:1].isdecimal() or script_of(text[0]) in CJK_SCRIPTS
-    return opens and sum(char.isalpha() for char in text) >= 2
+    return (opens or goes_on) and sum(char.isalpha() for char in text) >= 2
 
 
 def _text(row: Row) -> str:

@@ -58,9 +58,9 @@ def test_tall_short_lines_are_headings_by_their_height() -> None:
 
 
 def test_a_heading_over_two_lines_is_one_block() -> None:
-    title = [line("A Title over", 100, 50, height=44), line("Two Lines", 100, 100, height=44)]
+    title = [line("A Title over", 100, 50, height=44), line("two lines", 100, 100, height=44)]
     blocks = blocks_of(title + column([PROSE] * 6, 100, 200), SAME)
-    assert blocks[0].text == "A Title over\nTwo Lines"
+    assert (blocks[0].type, blocks[0].text) == (BlockType.HEADING, "A Title over\ntwo lines")
 
 
 def test_a_tall_sentence_is_no_heading() -> None:
