@@ -16,7 +16,7 @@ from cli import background
 from cli.exits import Exit
 from cli.output import console, print_json
 from cli.progress import Display, open_display
-from cli.summary import exit_of, print_interrupted, print_summary, report_of
+from cli.summary import exit_of, print_hints, print_interrupted, print_summary, report_of
 from db import progress, summaries
 from db.engine import Database, open_database
 from flows.local import run_ingest
@@ -62,6 +62,8 @@ def ingest_and_report(settings: Settings, wish: Wish, *, as_json: bool) -> Exit:
         print_summary(out, summary)
         if interrupted.is_set():
             print_interrupted(out, summary, sys.argv[1:])
+        else:
+            print_hints(out, summary)
     return code
 
 

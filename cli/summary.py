@@ -56,7 +56,7 @@ def unread(summary: RunSummary) -> list[ScanProblem]:
 
 
 def print_summary(out: Console, summary: RunSummary) -> None:
-    """Table, paths that could not be read, counts, and what to type next."""
+    """Table, paths that could not be read, counts."""
     shown = _shown(summary.documents)
     if shown:
         out.print(documents_table(shown))
@@ -66,6 +66,10 @@ def print_summary(out: Console, summary: RunSummary) -> None:
         out.print(f"not read: {printable(problem.uri)}: {problem.message} ({problem.code})", soft_wrap=True)
     out.print()
     out.print(counts(summary), soft_wrap=True)
+
+
+def print_hints(out: Console, summary: RunSummary) -> None:
+    """What to type next."""
     for hint in hints(summary):
         out.print(hint, soft_wrap=True)
 

@@ -79,7 +79,7 @@ class LiveDisplay:
         self._clock = clock
         self._pace = Pace()
         self._live = Live(Text("Starting…"), console=out, auto_refresh=False, transient=True)
-        self._live.start()
+        self._live.start(refresh=True)
 
     def show(self, progress: Progress) -> None:
         """Draw the table."""
