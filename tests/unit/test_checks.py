@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.engine import OcrRequest
@@ -113,6 +113,7 @@ def test_an_uncleaned_cell_is_found() -> None:
     assert "control-characters" in codes(Reading(ReadingSource.OCR, "ab", (table,)))
 
 
+@settings(max_examples=40)
 @given(st.text())
 def test_cleaned_text_is_never_called_unclean(text: str) -> None:
     assert "control-characters" not in codes(page_of(clean(text)))

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.chunk import Chunk, ChunkBox
@@ -171,6 +171,7 @@ _BLOCKS = st.builds(Block, _TEXT_TYPES, _TEXT, level=st.integers(0, 4))
 _PAGES = st.lists(st.lists(_BLOCKS, max_size=8), max_size=6)
 
 
+@settings(max_examples=40)
 @given(_PAGES, st.sampled_from([SMALL, ChunkLimits()]))
 def test_every_character_stands_in_exactly_one_chunk(pages: list[list[Block]], limits: ChunkLimits) -> None:
     made = chunks(*pages, limits=limits)
@@ -180,6 +181,7 @@ def test_every_character_stands_in_exactly_one_chunk(pages: list[list[Block]], l
     )
 
 
+@settings(max_examples=40)
 @given(_PAGES)
 def test_every_word_stands_whole_in_exactly_one_chunk(pages: list[list[Block]]) -> None:
     pages = [[b for b in page if b.type is not BlockType.PARAGRAPH] for page in pages]
@@ -188,6 +190,7 @@ def test_every_word_stands_whole_in_exactly_one_chunk(pages: list[list[Block]]) 
     assert words([chunk.text for chunk in made]) == expected
 
 
+@settings(max_examples=40)
 @given(_PAGES)
 def test_no_chunk_is_empty_or_too_long(pages: list[list[Block]]) -> None:
     assert all(0 < len(chunk.text.strip()) <= SMALL.most for chunk in chunks(*pages, limits=SMALL))

@@ -7,7 +7,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from tasks.work.embedding import UseEmbedder, embed_texts, open_embedder
+from tasks.work.embedding import embed_texts, open_embedder
 
 TOPICS = {
     "invoice": (
@@ -64,7 +64,7 @@ def test_chinese_finds_english(vectors: dict[str, list[list[float]]]) -> None:
 
 
 def test_vectors_are_plain_lists_of_length_one() -> None:
-    embedder = UseEmbedder()
+    embedder = open_embedder()
     for vector in embedder.encode(["some text", "", "字" * 3_000]):
         assert len(vector) == embedder.dims
         assert type(vector[0]) is float
