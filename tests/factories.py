@@ -73,6 +73,18 @@ def pdf_with_catalog(key: str, value: str) -> bytes:
         return bytes(document.tobytes())
 
 
+def pdf_with_broken_page(*texts: str, broken: int) -> bytes:
+    """A PDF whose page number `broken` cannot be loaded: its place in the page tree refers to itself."""
+    with pymupdf.open(stream=pdf(*texts)) as document:
+        loop = document.get_new_xref()
+        document.update_object(loop, f"<</Type/Pages/Kids[{loop} 0 R]/Count 1>>")
+        tree = int(document.xref_get_key(document.pdf_catalog(), "Pages")[1].split()[0])
+        kids = [f"{document[number].xref} 0 R" for number in range(len(texts))]
+        kids[broken - 1] = f"{loop} 0 R"
+        document.xref_set_key(tree, "Kids", f"[{' '.join(kids)}]")
+        return bytes(document.tobytes())
+
+
 def endless_pdf(segments: int = 30_000, before: int = 0, after: int = 0) -> bytes:
     """A PDF with one page that takes minutes to render: one path of random segments, stroked once.
 

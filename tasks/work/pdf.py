@@ -25,9 +25,6 @@ _mu: Any = pymupdf
 _mu.TOOLS.mupdf_display_errors(False)
 _mu.TOOLS.mupdf_display_warnings(False)
 
-# /Count is a number in the file; nobody's document has more pages, and each becomes a row.
-MAX_PAGES = 100_000
-
 # A4: the size of a page that cannot be loaded but keeps its place.
 _UNKNOWN_SIZE = (595.0, 842.0)
 
@@ -41,16 +38,12 @@ _FILE_ATTACHMENT = 17
 def document_facts(path: Path, passwords: tuple[str, ...]) -> DocumentFacts:
     """What the file as a whole says.
 
-    Raises DocumentRejected (corrupt, needs-password, zero-pages, too-large).
+    Raises DocumentRejected (corrupt, needs-password, zero-pages).
     """
     document = _document(path, passwords)
     with _damaged():
         if document.page_count == 0:
             raise DocumentRejected("The PDF has no pages.", Code.ZERO_PAGES)
-        if document.page_count > MAX_PAGES:
-            raise DocumentRejected(
-                f"The PDF claims {document.page_count} pages; at most {MAX_PAGES} are read.", Code.TOO_LARGE
-            )
         _load_any(document)
         metadata = document.metadata or {}
         is_encrypted = bool(metadata.get("encryption"))
@@ -183,9 +176,7 @@ def _load(document: Any, page_no: int) -> tuple[Any, bool]:
     """
     page = document.load_page(page_no - 1)
     media, crop = (_box(document, page.xref, key) for key in ("MediaBox", "CropBox"))
-    if media and not crop:
-        return page, False
-    if media and crop and _meet(media, crop):
+    if media and (crop is None or (crop and _meet(media, crop))):
         return page, False
     if crop is not None:
         document.xref_set_key(page.xref, "CropBox", f"[{' '.join(f'{edge:g}' for edge in page.mediabox)}]")
