@@ -19,6 +19,10 @@ from tasks.work.clock import Timed, timed
 from tasks.work.preprocess import preprocess_page
 
 
+class PageImages(Manifest[PageImage]):
+    """Page images by content hash, page and options. A class of its own, as OpenedDocuments is."""
+
+
 def preprocess_batch(mill: Mill, claims: list[Claim]) -> None:
     """Prepare the pages of some claims; images that an earlier run made are taken over."""
     items = mill.database.run(lambda conn: pages.to_preprocess(conn, claims))
@@ -38,10 +42,10 @@ def make_images(
     mill: Mill,
     items: list[PageToPrepare],
     key: str,  # noqa: ARG001 (the cache policy reads it)
-) -> Manifest[PageImage]:
+) -> PageImages:
     """Page images of some pages, by content hash, page and options; each is made in a child."""
     futures = {_name(mill, item): _submit(mill, item) for item in items}
-    return Manifest[PageImage](
+    return PageImages(
         entries={
             name: Entry(refusal=future) if isinstance(future, Refusal) else entry_of(future)
             for name, future in futures.items()
@@ -49,7 +53,7 @@ def make_images(
     )
 
 
-def _made(mill: Mill, items: list[PageToPrepare]) -> Manifest[PageImage]:
+def _made(mill: Mill, items: list[PageToPrepare]) -> PageImages:
     """As `make_images`; a manifest that Prefect kept counts only while its images are in the store."""
     key = cache_key(Stage.PREPROCESS, (f"{_name(mill, item)} {item.claim.attempt}" for item in items))
     made = perform(make_images, mill, items, key)

@@ -22,6 +22,10 @@ from tasks.work.clock import Timed, timed
 _SLICE_PAGES = 64
 
 
+class OpenedDocuments(Manifest[DocumentFacts]):
+    """Facts by content hash. A class of its own: Prefect names it in what it keeps, to read it back."""
+
+
 def split_batch(mill: Mill, claims: list[Claim]) -> None:
     """Split the documents of some claims. Each slice of pages is committed by itself and goes on at once."""
     items = mill.database.run(lambda conn: documents.to_split(conn, claims))
@@ -39,7 +43,7 @@ def open_documents(
     mill: Mill,
     items: list[DocumentToSplit],
     key: str,  # noqa: ARG001 (the cache policy reads it)
-) -> Manifest[DocumentFacts]:
+) -> OpenedDocuments:
     """Facts about some documents, by content hash; all are opened at once, each in a child."""
     futures: dict[str, Future[Timed[DocumentFacts]] | Refusal] = {}
     for item in items:
@@ -47,7 +51,7 @@ def open_documents(
             futures[item.sha256] = _in_child(mill, item, split.open_document, mill.passwords())
         except TransientError as error:
             futures[item.sha256] = Refusal.of(error)
-    return Manifest[DocumentFacts](
+    return OpenedDocuments(
         entries={
             sha256: Entry(refusal=future) if isinstance(future, Refusal) else entry_of(future)
             for sha256, future in futures.items()

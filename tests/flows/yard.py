@@ -71,6 +71,10 @@ class Yard:
         query = sa.select(t).where(*(t.c[name] == value for name, value in where.items()))
         return list(self.database.run(lambda conn: conn.execute(query.order_by(*t.primary_key)).all()))
 
+    def clear(self, table: str) -> None:
+        """Empty a table and all that refers to it."""
+        self.database.run(lambda conn: conn.execute(sa.text(f"TRUNCATE {table} CASCADE")))
+
 
 def saying(*answers: Answer) -> FakeEngine:
     """An engine that gives these answers in order, then the ordinary one."""

@@ -1,0 +1,95 @@
+"""The same flows against a real Prefect server: recorded, cached by content, equal in result."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import URLError
+
+import pytest
+
+from models.document import DocumentStatus
+from tests import factories
+from tests.flows.yard import Yard
+
+pytestmark = pytest.mark.slow
+
+_PORT = 4323
+_URL = f"http://127.0.0.1:{_PORT}/api"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Prefect server of our own; its first start makes a database and takes about 20 CPU seconds."""
+    home = tmp_path_factory.mktemp("prefect")
+    env = os.environ | {
+        "PREFECT_HOME": str(home),
+        "PREFECT_SERVER_API_PORT": str(_PORT),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+    }
+    command = [sys.executable, "-m", "prefect", "server", "start"]
+    with (home / "log").open("wb") as log:
+        process = subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
+    try:
+        _wait_for_health(process, home / "log")
+        yield _URL
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def test_a_run_with_a_server_is_recorded_and_ends_the_same(yard: Yard, server: str, postgres: str) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf("Words that a machine can read"))
+    run_id = _ingest(yard, server, postgres)
+    assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
+    (run,) = yard.rows("run", id=run_id)
+    assert run.outcome == "ok"
+    with urllib.request.urlopen(f"{server}/flow_runs/{run.prefect_run_id}") as answer:
+        flow_run = json.load(answer)
+    assert (flow_run["name"], flow_run["state_type"]) == ("ingest-ppocr", "COMPLETED")
+    assert {row.prefect_run_id for row in yard.rows("stage_run")} == {run.prefect_run_id}
+
+
+def test_what_prefect_keeps_is_used_again_by_content(yard: Yard, server: str, postgres: str) -> None:
+    factories.write(yard.inbox / "b.pdf", factories.pdf("Another page to read"))
+    _ingest(yard, server, postgres)
+    images = yard.rows("page_image")
+    for table in ("document", "run"):
+        yard.clear(table)
+    # The name is another, the bytes are the same: so are the manifests that Prefect kept.
+    (yard.inbox / "b.pdf").rename(yard.inbox / "c.pdf")
+    _ingest(yard, server, postgres)
+    assert yard.document("c.pdf").status is DocumentStatus.COMPLETE
+    assert [row.sha256 for row in yard.rows("page_image")] == [row.sha256 for row in images]
+    kept = [path for path in (yard.home / "prefect" / "storage").iterdir() if path.is_file()]
+    assert sorted(path.name.split("-")[0] for path in kept) == ["preprocess", "split"]
+
+
+def _ingest(yard: Yard, server: str, postgres: str) -> int:
+    """The command as a user with both servers runs it; the id of its run."""
+    env = os.environ | {
+        "PAGEMILL_HOME": str(yard.home),
+        "PAGEMILL_DATABASE_URL": postgres,
+        "PAGEMILL_VECTORS": "false",
+        "PREFECT_API_URL": server,
+    }
+    command = [sys.executable, "-m", "cli.main", "ingest", str(yard.inbox)]
+    subprocess.run(command, env=env, check=True, capture_output=True)
+    run_id: int = yard.rows("run")[-1].id
+    return run_id
+
+
+def _wait_for_health(process: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + 180
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{_URL}/health", timeout=5):
+                return
+        except (URLError, TimeoutError, ConnectionError):
+            time.sleep(0.5)
+    pytest.fail(f"the Prefect server did not start: {log.read_text()[-2000:]}")
