@@ -81,14 +81,13 @@ def _ranked(connection: sa.Connection, asked: Query, depth: int, combine: Any) -
         .limit(depth)
     )
     rows = connection.execute(query).all()
+    if not any(term.is_mixed for term in asked.terms):
+        return [row.id for row in rows]
     return [row.id for row in rows if _stands(asked, searchable(row.headings, row.text), combine)]
 
 
 def _stands(asked: Query, text: str, combine: Any) -> bool:
-    """Whether the terms really stand in the text, side by side where they must.
-
-    The index cannot tell for terms of mixed scripts, nor for positions beyond its limits.
-    """
+    """Whether terms of mixed scripts really stand in the text, which the index cannot tell."""
     found = list(tokens(text))
     groups = [any(term.spans(found) for term in group) for group in asked.groups]
     return all(groups) if combine is and_ else any(groups)

@@ -86,6 +86,11 @@ class Term:
     is_prefix: bool = False
     """Its last word may go on, as the asterisk of `pre*` says."""
 
+    @property
+    def is_mixed(self) -> bool:
+        """Holds both kinds: the two vectors cannot tell whether its parts stand side by side."""
+        return len({is_cjk for _, is_cjk in self.tokens}) == 2
+
     def tsqueries(self) -> tuple[str | None, str | None]:
         """What the words and the bigrams must match, as tsquery texts; None where it holds none of a kind."""
         parts: dict[bool, list[str]] = {False: [], True: []}
