@@ -3,10 +3,8 @@
 import contextvars
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Annotated
 
 from prefect import flow
-from pydantic import Field
 
 from flows.lines import LOAD, SPLIT, ocr_lines
 from flows.opening import open_mill
@@ -18,12 +16,19 @@ from tasks.register import register_roots
 
 @flow(name="ingest", flow_run_name="ingest-{profile}", persist_result=False)
 def ingest(
-    paths: Annotated[list[str], Field(description="Files and folders to read, absolute paths.")],
-    profile: Annotated[str, Field(description="OCR profile, see `pagemill profiles`.")] = "ppocr",
-    options: Annotated[list[str], Field(description="Recipe options, key=value.")] = [],  # noqa: B006
-    jobs: Annotated[int | None, Field(description="Worker processes; empty: one per core.", ge=1)] = None,
+    paths: list[str],
+    profile: str = "ppocr",
+    options: list[str] = [],  # noqa: B006 (Prefect shows the default in its form)
+    jobs: int | None = None,
 ) -> int:
-    """Read folders and files once; returns the id of the run. Work left by earlier runs is done as well."""
+    """Read folders and files once; returns the id of the run. Work left by earlier runs is done as well.
+
+    Args:
+        paths: Files and folders to read, absolute paths.
+        profile: OCR profile, see `pagemill profiles`.
+        options: Recipe options, each key=value.
+        jobs: Worker processes of each kind; empty for one per core.
+    """
     with open_mill("ingest", profile, options, jobs, reads=True) as (mill, recipe_id):
         work_off(mill, [Path(path) for path in paths], recipe_id)
         return mill.run_id

@@ -1,9 +1,6 @@
 """Flow ocr: a drain that reads prepared pages with one profile, on the CPU or on a GPU worker."""
 
-from typing import Annotated
-
 from prefect import flow
-from pydantic import Field
 
 from flows.lines import ocr_lines
 from flows.opening import open_mill
@@ -12,14 +9,14 @@ from tasks.drain import drain, lingering
 
 
 @flow(name="ocr", persist_result=False)
-def ocr(
-    profile: Annotated[str, Field(description="OCR profile to read with.")] = "ppocr",
-    budget_s: Annotated[
-        float | None, Field(description="Most seconds to work; empty: no limit.", gt=0)
-    ] = None,
-    linger_s: Annotated[float, Field(description="Seconds to wait for more work.", ge=0)] = 5.0,
-) -> int:
-    """Read prepared pages until nothing is left; returns the id of the run."""
+def ocr(profile: str = "ppocr", budget_s: float | None = None, linger_s: float = 5.0) -> int:
+    """Read prepared pages until nothing is left; returns the id of the run.
+
+    Args:
+        profile: OCR profile to read with.
+        budget_s: Most seconds to work; empty for no limit.
+        linger_s: Seconds to wait for more work before the end.
+    """
     with open_mill("ocr", profile, [], None, reads=True) as (mill, _):
         stages = [Stage.OCR]
         drain(

@@ -1,9 +1,6 @@
 """Flow split: a CPU drain. Documents become pages, pages become page images."""
 
-from typing import Annotated
-
 from prefect import flow
-from pydantic import Field
 
 from flows.lines import SPLIT
 from flows.opening import open_mill
@@ -12,14 +9,14 @@ from tasks.drain import drain, lingering
 
 
 @flow(name="split", persist_result=False)
-def split(
-    profile: Annotated[str, Field(description="Profile whose documents are prepared.")] = "ppocr",
-    budget_s: Annotated[
-        float | None, Field(description="Most seconds to work; empty: no limit.", gt=0)
-    ] = None,
-    linger_s: Annotated[float, Field(description="Seconds to wait for more work.", ge=0)] = 5.0,
-) -> int:
-    """Split and prepare until nothing is left; returns the id of the run."""
+def split(profile: str = "ppocr", budget_s: float | None = None, linger_s: float = 5.0) -> int:
+    """Split and prepare until nothing is left; returns the id of the run.
+
+    Args:
+        profile: Profile whose documents are prepared.
+        budget_s: Most seconds to work; empty for no limit.
+        linger_s: Seconds to wait for more work before the end.
+    """
     with open_mill("split", profile, [], None, reads=False) as (mill, _):
         stages = [Stage.SPLIT, Stage.PREPROCESS]
         drain(mill, SPLIT, lingering(lambda: mill.outstanding(stages) == 0, linger_s), budget_s)
