@@ -157,4 +157,4 @@ def turned_picture(upright: Image.Image, orientation: int, kind: str = "JPEG") -
     exif[EXIF_ORIENTATION] = orientation
     if kind == "TIFF":
         return picture_bytes(stored, kind, tiffinfo={EXIF_ORIENTATION: orientation})
-    return picture_bytes(stored, kind, exif=exif)
+    return picture_bytes(stored, kind, exif=exif.tobytes())
