@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from models.geometry import Box
-from models.text import CJK_SCRIPTS, script_of
+from models.text import script_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def join(pieces: Iterable[str], separator: str) -> str:
     """Pieces as one text. Between two characters of Chinese, Japanese or wide punctuation nothing is put."""
     text = ""
     for piece in pieces:
-        if text and piece and not (is_wide(text[-1]) and is_wide(piece[0])):
+        if text and piece and not (_runs_on(text[-1]) and _runs_on(piece[0])):
             text += separator
         text += piece
     return text
@@ -97,9 +97,14 @@ def join(pieces: Iterable[str], separator: str) -> str:
 
 def width_of(text: str) -> int:
     """Length in narrow letters: a wide character counts as two."""
-    return len(text) + sum(is_wide(char) for char in text)
+    return len(text) + sum(map(is_wide, text))
 
 
 def is_wide(char: str) -> bool:
-    """A sign of Chinese or Japanese, or one as wide: no space stands between two of them."""
-    return script_of(char) in CJK_SCRIPTS - {"hangul"} or unicodedata.east_asian_width(char) in "WF"
+    """Whether the character is printed as wide as two letters."""
+    return unicodedata.east_asian_width(char) in "WF"
+
+
+def _runs_on(char: str) -> bool:
+    # Korean is as wide, but parts its words by spaces.
+    return is_wide(char) and script_of(char) != "hangul"
