@@ -90,12 +90,12 @@ def _from_picture(path: Path, media_type: MediaType, page_no: int, recipe: Recip
 
 
 def _fitting(width: float, height: float, recipe: Recipe) -> float:
-    """The largest scale at which a page of this size keeps within the recipe's budget, in whole pixels."""
-    # A renderer rounds up: a hundredth of a pixel must not become one more.
-    long_edge = recipe.long_edge_px - 0.01
-    area = math.sqrt(recipe.max_pixels / (width * height))
-    rounding = 1 - 1 / math.sqrt(recipe.max_pixels)
-    return min(long_edge / max(width, height), area * rounding)
+    """The largest scale that keeps a page of this size within the recipe's budget, its sides rounded up."""
+    both, area = width + height, width * height
+    # (width · scale + 1) · (height · scale + 1) = max_pixels
+    within_area = (math.sqrt(both**2 + 4 * area * (recipe.max_pixels - 1)) - both) / (2 * area)
+    # A hundredth of a pixel must not become one more.
+    return min((recipe.long_edge_px - 0.01) / max(width, height), within_area)
 
 
 def _keep(prepared: _Prepared, recipe: Recipe, store_root: Path) -> PageImage:
