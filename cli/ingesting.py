@@ -22,12 +22,15 @@ from db.engine import Database, open_database
 from flows.local import run_ingest
 from models import profiles
 from models.errors import PagemillError
+from models.progress import Progress
 from models.settings import Settings
 from models.summary import RunSummary
 
 log = logging.getLogger(__name__)
 
 _EVERY_S = 0.5
+_LOOKS_UNTIL_TOLD = 10
+"""Loading the last document and closing the workers take a moment, too."""
 _QUERY_SHARE = 20
 """A snapshot of a large run takes a while: looking takes at most a twentieth of the time."""
 
@@ -40,6 +43,21 @@ class Wish:
     profile: str
     options: tuple[str, ...]
     jobs: int | None
+
+
+@dataclass
+class Watched:
+    """A display that also says why a run goes on whose own documents are done."""
+
+    display: Display
+    _done_looks: int = 0
+
+    def show(self, progress: Progress) -> None:
+        """Pass a snapshot on."""
+        self.display.show(progress)
+        self._done_looks = self._done_looks + 1 if progress.is_done and progress.documents else 0
+        if self._done_looks == _LOOKS_UNTIL_TOLD:
+            self.display.say("These documents are done; finishing what earlier runs left.")
 
 
 def ingest_and_report(settings: Settings, wish: Wish, *, as_json: bool) -> Exit:
@@ -78,12 +96,12 @@ def _watch(settings: Settings, run: background.Run, display: Display) -> int:
             return ended
     database = open_database(settings)
     with closing(database):
-        pause = 0.0
+        watched, pause = Watched(display), 0.0
         while (ended := _ended(run, pause)) is None:
             began = time.monotonic()
-            _show(database, run.started.result(), display)
+            _show(database, run.started.result(), watched)
             pause = max(_EVERY_S, _QUERY_SHARE * (time.monotonic() - began))
-        _show(database, ended, display)
+        _show(database, ended, watched)
     return ended
 
 
@@ -96,7 +114,7 @@ def _ended(run: background.Run, wait_s: float) -> int | None:
         return None
 
 
-def _show(database: Database, run_id: int, display: Display) -> None:
+def _show(database: Database, run_id: int, watched: Watched) -> None:
     try:
         with database.begin() as connection:
             snapshot = progress.snapshot(connection, run_id)
@@ -104,7 +122,7 @@ def _show(database: Database, run_id: int, display: Display) -> None:
         # The run has its own connection and its own patience; a missed look is no reason to end.
         log.info("progress not seen code=%s", error.code)
     else:
-        display.show(snapshot)
+        watched.show(snapshot)
 
 
 def _summary(settings: Settings, run_id: int) -> RunSummary:

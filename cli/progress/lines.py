@@ -29,10 +29,14 @@ def line(progress: Progress, pace: Pace) -> str:
 
 
 def left_over(progress: Progress, pace: Pace) -> str:
-    """Time left for what is known so far: the slowest stage's, since stages overlap. Empty while unknown."""
-    times = [pace.seconds_left(stage) for stage in progress.stages if stage.left]
-    known = [seconds for seconds in times if seconds is not None]
-    return duration(max(known)) if known else ""
+    """Time left for what is known so far; empty while unknown.
+
+    While pages are to be read, reading them decides: all other stages overlap with it.
+    """
+    left = {stage.stage: stage for stage in progress.stages if stage.left}
+    decides = left.get(Stage.OCR) or left.get(Stage.LOAD) or left.get(Stage.SPLIT)
+    seconds = pace.seconds_left(decides) if decides else None
+    return duration(seconds) if seconds else ""
 
 
 def failure_line(failure: RecentFailure) -> str:

@@ -62,11 +62,17 @@ def test_time_left_is_what_is_left_over_the_rate() -> None:
     assert pace.seconds_left(shown.progress(ocr=(100, 100)).stages[1]) == 0
 
 
-def test_the_slowest_stage_says_how_long_it_takes() -> None:
+def test_reading_pages_says_how_long_it_takes() -> None:
     pace = Pace()
     pace.note(0, shown.progress((0, 10), (0, 100)))
-    pace.note(10, shown.progress((5, 10), (10, 100)))
-    assert left_over(shown.progress((5, 10), (10, 100)), pace) == "1 min 30 s"
+    pace.note(10, shown.progress((1, 10), (10, 100)))
+    assert left_over(shown.progress((1, 10), (10, 100)), pace) == "1 min 30 s"
+    assert left_over(shown.progress((5, 10), (0, 0)), pace) == "50 s"
+
+
+def test_while_nothing_moves_no_time_is_invented() -> None:
+    assert left_over(shown.progress((0, 10), (0, 100)), Pace()) == ""
+    assert left_over(shown.progress((10, 10), (100, 100)), paced((0, 0), (10, 20))) == ""
 
 
 def test_the_line_says_all_in_words() -> None:
