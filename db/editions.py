@@ -13,7 +13,7 @@ from db.engine import has_vectors
 from db.visibility import supersede
 from models.chunk import Chunk
 from models.claim import Claim
-from models.edition import first_reason, status_of
+from models.edition import document_status, reason
 from models.errors import Code, ConfigurationError
 from models.lexemes import searchable, to_tsvectors
 from models.stage import STAGE_VERSION, ClaimStatus, Stage
@@ -67,8 +67,8 @@ def load(
     row = connection.execute(
         sa.select(t.c.is_repaired).where(t.c.id == claim.document_id).with_for_update(key_share=True)
     ).one()
-    status = status_of(pages, is_doubtful=row.is_repaired)
-    code, message = first_reason(pages)
+    status = document_status([page.verdict for page in pages], is_repaired=row.is_repaired)
+    code, message = reason(pages, is_repaired=row.is_repaired)
     values = {"edition_id": edition_id, "status": status.value, "code": code, "message": message}
     connection.execute(sa.update(t).where(t.c.id == claim.document_id).values(values))
     supersede(connection, claim.document_id)

@@ -1,4 +1,4 @@
-"""An edition: which readings the knowledge base shows for a document."""
+"""An edition: which readings the knowledge base shows for a document, and what that makes of it."""
 
 from collections.abc import Sequence
 
@@ -9,21 +9,28 @@ from models.work import PageToLoad
 _UNREADABLE = frozenset({Verdict.BAD, Verdict.SKIPPED})
 
 
-def status_of(pages: Sequence[PageToLoad], *, is_doubtful: bool) -> DocumentStatus:
-    """What a document with these pages is. `is_doubtful`: the file itself may be cut off."""
-    bad = sum(page.verdict in _UNREADABLE for page in pages)
-    if pages and bad == len(pages):
-        return DocumentStatus.FAILED
+def document_status(verdicts: Sequence[Verdict], *, is_repaired: bool) -> DocumentStatus:
+    """Where a document stands once each of its pages has a verdict; a page that failed is bad.
+
+    One bad page makes it partial, never lost. A file that had to be repaired and has blank pages was most
+    likely cut off while it was copied: a person has to look.
+    """
+    bad = sum(verdict in _UNREADABLE for verdict in verdicts)
     if bad:
-        return DocumentStatus.PARTIAL
-    if is_doubtful or any(page.verdict is Verdict.SUSPECT for page in pages):
+        return DocumentStatus.FAILED if bad == len(verdicts) else DocumentStatus.PARTIAL
+    is_cut_off = is_repaired and Verdict.BLANK in verdicts
+    if is_cut_off or Verdict.SUSPECT in verdicts:
         return DocumentStatus.NEEDS_REVIEW
     return DocumentStatus.COMPLETE
 
 
-def first_reason(pages: Sequence[PageToLoad]) -> tuple[str | None, str | None]:
-    """Code and message of the first bad page, for the document's own line; none when no page is bad."""
+def reason(pages: Sequence[PageToLoad], *, is_repaired: bool) -> tuple[str | None, str | None]:
+    """Code and message for the document's own line: of its first bad page, or that the file looks cut off."""
     for page in pages:
         if page.verdict in _UNREADABLE:
             return page.code, f"Page {page.page_no}: {page.message}" if page.message else None
+    blank = sum(page.verdict is Verdict.BLANK for page in pages)
+    if is_repaired and blank:
+        lost = f"{blank} of its {len(pages)} pages are blank and may be lost"
+        return "file-repaired", f"The file is damaged: {lost}. Copy it again from where it came."
     return None, None

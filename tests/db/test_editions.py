@@ -44,13 +44,14 @@ def test_a_document_without_one_good_page_has_failed(database: Database) -> None
     assert status(database, 1) is DocumentStatus.FAILED
 
 
-def test_a_repaired_file_needs_review_though_every_page_was_read(database: Database) -> None:
+def test_a_repaired_file_with_a_blank_page_needs_review_and_says_why(database: Database) -> None:
     register(database, intake("/a.pdf"))
-    split(database, 1, DocumentFacts(1, is_repaired=True))
-    prepare(database)
+    split(database, 2, DocumentFacts(2, is_repaired=True))
+    prepare(database, blank=[2])
     read(database)
     load(database, "text")
-    assert status(database, 1) is DocumentStatus.NEEDS_REVIEW
+    document = database.run(lambda conn: documents.get(conn, "1"))
+    assert (document.status, document.code) == (DocumentStatus.NEEDS_REVIEW, "file-repaired")
 
 
 def test_a_document_of_blank_pages_is_complete_with_nothing_to_find(database: Database) -> None:

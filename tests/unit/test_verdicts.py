@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.document import DocumentFacts, DocumentStatus
+from models.document import DocumentStatus
+from models.edition import document_status, reason
 from models.reading import Reading, ReadingSource
 from models.verdict import Finding, Severity, Verdict
-from tasks.work.checks import document_status, verdict
+from models.work import PageToLoad
+from tasks.work.checks import verdict
 
 READ = Reading(ReadingSource.OCR, "text", ())
 UNREAD = Reading(ReadingSource.NONE, "", ())
@@ -39,8 +41,8 @@ def test_a_finding_weighs_more_than_blankness() -> None:
     assert verdict(UNREAD, [finding(Severity.ERROR)]) is Verdict.BAD
 
 
-def status(*verdicts: Verdict | None, is_repaired: bool = False) -> DocumentStatus:
-    return document_status(verdicts, DocumentFacts(len(verdicts), is_repaired=is_repaired))
+def status(*verdicts: Verdict, is_repaired: bool = False) -> DocumentStatus:
+    return document_status(verdicts, is_repaired=is_repaired)
 
 
 def test_good_and_blank_pages_make_a_complete_document() -> None:
@@ -51,12 +53,12 @@ def test_one_bad_page_never_loses_a_document() -> None:
     assert status(Verdict.GOOD, Verdict.BAD, Verdict.GOOD) is DocumentStatus.PARTIAL
 
 
-def test_a_failed_page_counts_as_bad() -> None:
-    assert status(Verdict.GOOD, None) is DocumentStatus.PARTIAL
+def test_a_page_that_nobody_read_counts_as_bad() -> None:
+    assert status(Verdict.GOOD, Verdict.SKIPPED) is DocumentStatus.PARTIAL
 
 
 def test_nothing_but_bad_pages_is_a_failure() -> None:
-    assert status(Verdict.BAD, None) is DocumentStatus.FAILED
+    assert status(Verdict.BAD, Verdict.SKIPPED) is DocumentStatus.FAILED
 
 
 def test_a_doubtful_page_asks_for_a_person() -> None:
@@ -71,12 +73,30 @@ def test_a_repaired_file_with_all_its_pages_is_complete() -> None:
     assert status(Verdict.GOOD, is_repaired=True) is DocumentStatus.COMPLETE
 
 
-@given(st.lists(st.sampled_from([*Verdict, None]), min_size=1), st.booleans())
-def test_the_order_of_pages_does_not_matter(verdicts: list[Verdict | None], is_repaired: bool) -> None:
+@given(st.lists(st.sampled_from(Verdict), min_size=1), st.booleans())
+def test_the_order_of_pages_does_not_matter(verdicts: list[Verdict], is_repaired: bool) -> None:
     assert status(*verdicts, is_repaired=is_repaired) is status(*reversed(verdicts), is_repaired=is_repaired)
 
 
-@given(st.lists(st.sampled_from([*Verdict, None]), min_size=1))
-def test_a_bad_page_is_never_hidden(verdicts: list[Verdict | None]) -> None:
+@given(st.lists(st.sampled_from(Verdict), min_size=1))
+def test_a_bad_page_is_never_hidden(verdicts: list[Verdict]) -> None:
     is_hidden = status(*verdicts) in {DocumentStatus.COMPLETE, DocumentStatus.NEEDS_REVIEW}
-    assert is_hidden is not bool({None, Verdict.BAD} & set(verdicts))
+    assert is_hidden is not bool({Verdict.SKIPPED, Verdict.BAD} & set(verdicts))
+
+
+def test_a_half_copied_file_says_so_on_its_own_line() -> None:
+    pages = [PageToLoad(1, Verdict.GOOD, 1, ()), PageToLoad(2, Verdict.BLANK, 2, ())]
+    code, message = reason(pages, is_repaired=True)
+    assert code == "file-repaired"
+    assert message is not None
+    assert "1 of its 2 pages" in message
+    assert reason(pages, is_repaired=False) == (None, None)
+
+
+def test_the_first_bad_page_names_the_document_s_trouble() -> None:
+    pages = [
+        PageToLoad(1, Verdict.GOOD, 1, ()),
+        PageToLoad(2, Verdict.BAD, None, (), "render-timeout", "It took too long."),
+        PageToLoad(3, Verdict.BAD, None, (), "ocr-failed", "torn"),
+    ]
+    assert reason(pages, is_repaired=True) == ("render-timeout", "Page 2: It took too long.")
