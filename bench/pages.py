@@ -1,0 +1,227 @@
+"""CPU seconds a page of split + preprocess, beside pypdfium2 and pdftoppm doing the same in the same run.
+
+    python -m bench.pages [FILE_OR_FOLDER …] [--pages 4] [--rounds 3] [--write docs/pages.md]
+
+Default: samples/documents. Ours takes the words with their boxes, renders (or decodes), decides blank or not,
+encodes and stores; its document stays open from page to page, as in a run. pypdfium2 takes the text, renders
+and encodes (Pillow, same quality); pdftoppm, one process a page, renders and encodes. All aim at the recipe's
+long edge. Of each page the best of the rounds counts, on one core; "first time" is ours in the first round,
+with no font or picture known yet. Exit code 1 when a mean misses its target.
+"""
+
+import argparse
+import datetime as dt
+import io
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from statistics import mean, quantiles
+
+import pymupdf
+import pypdfium2
+
+from models.document import MediaType, SourceFile
+from models.errors import PagemillError
+from models.recipe import Recipe
+from tasks.work.media import sniff
+from tasks.work.preprocess import preprocess_page
+from tasks.work.sources import find
+from tasks.work.split import open_document, split_pages
+
+RECIPE = Recipe()
+TARGETS_S = {"text": 0.10, "scan": 0.30}
+_COVERED = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One page to measure."""
+
+    path: Path
+    media_type: MediaType
+    page_no: int
+    kind: str
+    """text, scan (a picture covers the page) or picture (a picture file)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """CPU seconds of one page by whose hand; None where it cannot be had."""
+
+    kind: str
+    split: float
+    preprocess: float
+    first_time: float
+    """Split and preprocess in the first round."""
+    pypdfium2: float | None
+    pdftoppm: float | None
+
+    @property
+    def ours(self) -> float:
+        """Split and preprocess together."""
+        return self.split + self.preprocess
+
+
+def cases(paths: Sequence[Path], pages: int) -> Iterator[Case]:
+    """The first `pages` pages of every readable document at or below `paths`."""
+    for source in find(paths):
+        if isinstance(source, SourceFile):
+            yield from islice(_cases_of(Path(source.uri)), pages)
+
+
+def _cases_of(path: Path) -> Iterator[Case]:
+    try:
+        media_type = sniff(path)
+        count = open_document(path, media_type).page_count
+    except PagemillError:
+        return
+    for page_no in range(1, count + 1):
+        kind = _kind(path, page_no) if media_type is MediaType.PDF else "picture"
+        yield Case(path, media_type, page_no, kind)
+
+
+def _kind(path: Path, page_no: int) -> str:
+    with pymupdf.open(path, filetype="pdf") as document:
+        page = document[page_no - 1]
+        pictures = sum(abs(pymupdf.Rect(image["bbox"])) for image in page.get_image_info())
+        return "scan" if pictures > _COVERED * abs(page.rect) else "text"
+
+
+def measure(case: Case, rounds: int, store: Path) -> Cost:
+    """The best of `rounds` for each tool."""
+
+    def times(work: Callable[[Case, Path], float]) -> list[float]:
+        return [work(case, store / str(number)) for number in range(rounds)]
+
+    split, preprocess = times(_split), times(_preprocess)
+    is_pdf = case.media_type is MediaType.PDF
+    return Cost(
+        kind=case.kind,
+        split=min(split),
+        preprocess=min(preprocess),
+        first_time=split[0] + preprocess[0],
+        pypdfium2=min(times(_pypdfium2)) if is_pdf else None,
+        pdftoppm=min(times(_pdftoppm)) if is_pdf and shutil.which("pdftoppm") else None,
+    )
+
+
+def _split(case: Case, _: Path) -> float:
+    started = time.process_time()
+    split_pages(case.path, case.media_type, case.page_no, case.page_no)
+    return time.process_time() - started
+
+
+def _preprocess(case: Case, store: Path) -> float:
+    started = time.process_time()
+    preprocess_page(case.path, case.media_type, case.page_no, RECIPE, store)
+    return time.process_time() - started
+
+
+def _pypdfium2(case: Case, _: Path) -> float:
+    started = time.process_time()
+    with pypdfium2.PdfDocument(case.path) as document:
+        page = document[case.page_no - 1]
+        page.get_textpage().get_text_range()
+        image = page.render(scale=RECIPE.long_edge_px / max(page.get_size())).to_pil()
+        image.convert("RGB").save(io.BytesIO(), "JPEG", quality=RECIPE.jpeg_quality)
+    return time.process_time() - started
+
+
+def _pdftoppm(case: Case, _: Path) -> float:
+    number, edge = str(case.page_no), str(RECIPE.long_edge_px)
+    quality = f"quality={RECIPE.jpeg_quality}"
+    command = ["pdftoppm", "-f", number, "-l", number, "-scale-to", edge, "-jpeg", "-jpegopt", quality]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [*command, str(case.path)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def calibration_ms() -> float:
+    """CPU milliseconds of a fixed loop: how fast, or how crowded, this core is."""
+    started = time.process_time()
+    for _ in range(1_000_000):
+        pass
+    return 1000 * (time.process_time() - started)
+
+
+def report(costs: Sequence[Cost], command: str, calibration: float) -> str:
+    """The figures by kind of page, as Markdown."""
+    heads = [
+        "page",
+        "pages",
+        "split",
+        "preprocess",
+        "ours: mean",
+        "p95",
+        "first time",
+        "target",
+        "pypdfium2",
+        "pdftoppm",
+    ]
+    lines = [
+        "# CPU of split + preprocess",
+        "",
+        f"`{command}` on {dt.datetime.now(dt.UTC).date()}; CPU milliseconds a page on one",
+        f"core at a long edge of {RECIPE.long_edge_px} px, the best of several rounds; a loop of a million steps took",
+        f"{calibration:.0f} ms. In brackets: times ours.",
+        "",
+        f"| {' | '.join(heads)} |",
+        "| --- |" + " ---: |" * (len(heads) - 1),
+    ]
+    kinds = [kind for kind in ("text", "scan", "picture") if any(cost.kind == kind for cost in costs)]
+    rows = [_row(kind, [cost for cost in costs if cost.kind == kind]) for kind in kinds]
+    return "\n".join([*lines, *rows]) + "\n"
+
+
+def _row(kind: str, costs: Sequence[Cost]) -> str:
+    ours = [cost.ours for cost in costs]
+    p95 = quantiles(ours, n=20, method="inclusive")[-1] if len(ours) > 1 else ours[0]
+    target = f"{1000 * TARGETS_S[kind]:.0f}" if kind in TARGETS_S else ""
+    cells = [kind, str(len(costs)), _ms(cost.split for cost in costs), _ms(cost.preprocess for cost in costs)]
+    cells += [_ms(ours), f"{1000 * p95:.0f}", _ms(cost.first_time for cost in costs), target]
+    for others in ([cost.pypdfium2 for cost in costs], [cost.pdftoppm for cost in costs]):
+        known = [other for other in others if other is not None]
+        cells.append(f"{_ms(known)} ({mean(known) / mean(ours):.1f})" if known else "")
+    return f"| {' | '.join(cells)} |"
+
+
+def _ms(seconds: Iterator[float] | Sequence[float]) -> str:
+    return f"{1000 * mean(seconds):.0f}"
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.pages", description=__doc__.split("\n")[0])
+    parser.add_argument("paths", type=Path, nargs="*", default=[Path("samples/documents")])
+    parser.add_argument("--pages", type=int, default=4, help="at most so many pages of a document")
+    parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts")
+    parser.add_argument("--write", type=Path, help="also write the table to this file")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """0 when the means keep within their targets."""
+    arguments = _arguments()
+    chosen = list(cases(arguments.paths, arguments.pages))
+    with tempfile.TemporaryDirectory() as store:
+        costs = [measure(case, arguments.rounds, Path(store)) for case in chosen]
+    shown = " ".join(path.name for path in arguments.paths)
+    text = report(costs, f"python -m bench.pages {shown} --pages {arguments.pages}", calibration_ms())
+    print(text)
+    if arguments.write:
+        arguments.write.write_text(text, encoding="utf-8")
+    by_kind = {kind: [cost.ours for cost in costs if cost.kind == kind] for kind in TARGETS_S}
+    return int(any(ours and mean(ours) > TARGETS_S[kind] for kind, ours in by_kind.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
