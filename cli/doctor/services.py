@@ -1,6 +1,5 @@
 """What pagemill talks to: Postgres, the OCR engine, Prefect."""
 
-import urllib.error
 import urllib.request
 from urllib.parse import urlsplit
 
@@ -58,16 +57,22 @@ _DATABASE_ADVICE = {
 
 def check_prefect(_settings: Settings) -> Diagnosis:
     """Which way flows run."""
-    url = get_current_settings().api.url
+    return check_server(get_current_settings().api.url)
+
+
+def check_server(url: str | None) -> Diagnosis:
+    """Whether the Prefect server at `url`, if any, answers."""
     if url is None:
         return ok("Prefect", "no server; flows run in this process")
-    shown = f"{urlsplit(url).scheme}://{urlsplit(url).hostname}:{urlsplit(url).port or ''}".rstrip(":")
-    if urlsplit(url).scheme not in {"http", "https"}:
-        return fail("Prefect", f"PREFECT_API_URL is no web address: {shown}", "Write http://host:4200/api.")
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"}:
+        return fail("Prefect", "PREFECT_API_URL is no web address", "Write http://host:4200/api.")
+    # Without what may stand before the host: a name and password.
+    place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
     try:
-        with urllib.request.urlopen(f"{url.rstrip('/')}/health", timeout=_PREFECT_TIMEOUT_S):  # noqa: S310
-            return ok("Prefect", f"server at {shown}")
-    except (urllib.error.URLError, OSError, ValueError) as error:
+        with urllib.request.urlopen(f"{place}{parts.path.rstrip('/')}/health", timeout=_PREFECT_TIMEOUT_S):  # noqa: S310
+            return ok("Prefect", f"server at {place}")
+    except (OSError, ValueError) as error:
         return fail(
-            "Prefect", f"no server answers at {shown}: {error}", "Start it, or unset PREFECT_API_URL."
+            "Prefect", f"no server answers at {place}: {error}", "Start it, or unset PREFECT_API_URL."
         )

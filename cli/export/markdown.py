@@ -7,9 +7,10 @@ from cli.views import DocumentView, excuse
 from models.reading import Block, BlockType
 from models.report import PageReport
 
-_INLINE = re.compile(r"([\\`*<\[\]])|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
-_AT_START = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+>](?=\s|$)|=+\s*$|-{3,}\s*$|~{3,})", re.MULTILINE)
-_NUMBERED = re.compile(r"^(\s*\d{1,9})([.)])(?=\s|$)", re.MULTILINE)
+_INLINE = re.compile(r"([\\`*<\[\]])|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
+_INDENT = re.compile(r"^[^\S\n]+", re.MULTILINE)
+_AT_START = re.compile(r"^(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|[-=]+\s*$|~{3,})", re.MULTILINE)
+_NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)", re.MULTILINE)
 _BULLET = re.compile(r"^\s*(?:[-*+•◦▪·–]|\(?\d{1,3}[.)])\s+")
 _FENCE = re.compile("`{3,}")
 _DEEPEST_HEADING = 6
@@ -23,10 +24,11 @@ def render(view: DocumentView) -> str:
 
 
 def escape(text: str) -> str:
-    """`text` so that Markdown shows it as it is."""
+    """`text` so that Markdown shows it as it is, lines without their indentation, which would mean code."""
+    text = _INDENT.sub("", text)
     text = _INLINE.sub(lambda match: "\\" + match.group(), text)
     text = _NUMBERED.sub(r"\1\\\2", text)
-    return _AT_START.sub(r"\1\\\2", text)
+    return _AT_START.sub(r"\\\1", text)
 
 
 def _page(page: PageReport) -> str:
