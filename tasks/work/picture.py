@@ -95,7 +95,8 @@ def upright(path: Path, media_type: MediaType, page_no: int, size: tuple[int, in
         plain = _to_8_bit(image)
         if plain.size != stored:
             plain = plain.resize(stored, Image.Resampling.BICUBIC, reducing_gap=2.0)
-        return plain.transpose(turn) if turn else plain
+        # The enumeration counts from 0: left-right is false by itself.
+        return plain if turn is None else plain.transpose(turn)
 
 
 @contextmanager

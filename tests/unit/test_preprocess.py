@@ -167,7 +167,7 @@ def test_every_orientation_shows_the_same_picture(
     made, stored = _prepare(tmp_path, factories.turned_picture(UPRIGHT, orientation, kind), media_type)
     assert stored.size == UPRIGHT.size
     difference = np.asarray(stored.convert("L"), float) - np.asarray(UPRIGHT.convert("L"), float)
-    assert np.abs(difference).mean() < 4
+    assert np.abs(difference).mean() < 0.5
     assert made.transform.box(Box(0, 0, *stored.size)) == pytest.approx((0, 0, 800, 400))
 
 
