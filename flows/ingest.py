@@ -6,7 +6,7 @@ from pathlib import Path
 
 from prefect import flow
 
-from flows.lines import LOAD, SPLIT, ocr_lines
+from flows.lines import load_lines, ocr_lines, split_lines
 from flows.opening import open_mill
 from models.stage import Stage
 from tasks.drain import drain
@@ -36,9 +36,10 @@ def ingest(
 
 def work_off(mill: Mill, roots: list[Path], recipe_id: int) -> None:
     """Register `roots` and drain all stages meanwhile, until no work of the mill's profile is left."""
+    lines = [*split_lines(), *ocr_lines(mill.profile), *load_lines()]
     with ThreadPoolExecutor(1, thread_name_prefix="scan") as scanner:
         scan = scanner.submit(contextvars.copy_context().run, register_roots, mill, roots, recipe_id)
-        drain(mill, [*SPLIT, *ocr_lines(mill.profile), *LOAD], lambda: scan.done() and is_done(mill))
+        drain(mill, lines, lambda: scan.done() and is_done(mill))
     scan.result()
 
 

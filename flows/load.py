@@ -2,7 +2,7 @@
 
 from prefect import flow
 
-from flows.lines import LOAD
+from flows.lines import load_lines
 from flows.opening import open_mill
 from models.stage import Stage
 from tasks.drain import drain, lingering
@@ -19,5 +19,5 @@ def load(profile: str = "ppocr", budget_s: float | None = None, linger_s: float 
     """
     with open_mill("load", profile, [], None, reads=False) as (mill, _):
         stages = [Stage.LOAD]
-        drain(mill, LOAD, lingering(lambda: mill.outstanding(stages) == 0, linger_s), budget_s)
+        drain(mill, load_lines(), lingering(lambda: mill.outstanding(stages) == 0, linger_s), budget_s)
         return mill.run_id

@@ -2,7 +2,7 @@
 
 from prefect import flow
 
-from flows.lines import SPLIT
+from flows.lines import split_lines
 from flows.opening import open_mill
 from models.stage import Stage
 from tasks.drain import drain, lingering
@@ -19,5 +19,5 @@ def split(profile: str = "ppocr", budget_s: float | None = None, linger_s: float
     """
     with open_mill("split", profile, [], None, reads=False) as (mill, _):
         stages = [Stage.SPLIT, Stage.PREPROCESS]
-        drain(mill, SPLIT, lingering(lambda: mill.outstanding(stages) == 0, linger_s), budget_s)
+        drain(mill, split_lines(), lingering(lambda: mill.outstanding(stages) == 0, linger_s), budget_s)
         return mill.run_id
