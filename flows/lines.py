@@ -11,7 +11,7 @@ from tasks.preprocess import preprocess_batch
 from tasks.split import split_batch
 
 _RECORDED = 16
-"""With a Prefect server a batch is a task run, and each of those costs 17 rows and 30 ms: batches are larger."""
+"""With a Prefect server a batch is a task run of 17 rows and 30 ms: then batches are so much larger."""
 
 # Two lanes overlap: while one commits, the other keeps the workers busy.
 _LANES = 2
