@@ -66,15 +66,17 @@ def _rows(connection: sa.Connection, by: By, document_id: int | None) -> list[Ti
     worked = sa.func.nullif(t.c.pages - t.c.cached, 0)
     seconds = sa.func.sum(t.c.seconds)
     waited = sa.func.extract("epoch", t.c.started_at - t.c.ready_at)
+    # A page goes through every stage: where stages are added up, those of ocr count.
+    counted = sa.true() if by == "stage" else t.c.stage == Stage.OCR.value
     query = sa.select(
         sa.cast(key, sa.Text).label("key"),
         sa.func.count(t.c.document_id.distinct()).label("documents"),
-        sa.func.sum(t.c.pages).label("pages"),
-        sa.func.sum(t.c.cached).label("cached"),
+        sa.func.coalesce(sa.func.sum(t.c.pages).filter(counted), 0).label("pages"),
+        sa.func.coalesce(sa.func.sum(t.c.cached).filter(counted), 0).label("cached"),
         seconds.label("seconds"),
         sa.func.coalesce(seconds / sa.func.nullif(sa.func.sum(seconds).over(), 0), 0).label("share"),
-        _percentile(0.5, t.c.seconds / worked).label("page_p50_s"),
-        _percentile(0.95, t.c.seconds / worked).label("page_p95_s"),
+        _percentile(0.5, t.c.seconds / worked).filter(counted).label("page_p50_s"),
+        _percentile(0.95, t.c.seconds / worked).filter(counted).label("page_p95_s"),
         _percentile(0.5, waited).label("waited_p50_s"),
         _wall_s().label("wall_s"),
         sa.func.count(t.c.worker.distinct()).label("workers"),

@@ -63,15 +63,7 @@ def _copy_manifest(folder: Path) -> None:
         writer.writerows(rows)
 
 
-SPECK = pytest.param(
-    "img-interlaced.png",
-    marks=pytest.mark.xfail(
-        reason="the engine reads one character, at 13 % confidence, into a tiny picture", strict=True
-    ),
-)
-
-
-@pytest.mark.parametrize("name", [*sorted(set(FILES) - {*ERRATA, "img-interlaced.png"}), SPECK])
+@pytest.mark.parametrize("name", sorted(set(FILES) - set(ERRATA)))
 def test_a_file_ends_as_its_manifest_says(found: dict[str, Outcome], name: str) -> None:
     outcome = found[name]
     assert outcome.agrees, outcome

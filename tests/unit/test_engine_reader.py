@@ -152,3 +152,19 @@ def test_a_real_table_keeps_its_rows(tmp_path: Path) -> None:
     assert texas[1:4] == ("21,550", "56,941", "51,670")
     assert texas[-1] == "146,982"
     assert len({len(row) for row in table.rows}) == 1
+
+
+class Unsure:
+    """A library that sees a sign in a speck and hardly believes it, beside a line that it is sure of."""
+
+    name = "unsure 1"
+
+    def lines(self, picture: bytes) -> list[Line]:
+        return [Line("梵", Box(0, 0, 9, 9), 0.13), Line("real words", Box(0, 50, 100, 70), 0.41)]
+
+
+def test_a_sign_that_the_engine_hardly_believes_in_is_left_out_with_a_note(tmp_path: Path) -> None:
+    page = pages.made(pages.born_digital(), tmp_path, "ignore")
+    reading = read_page(Unsure, page, pages.READABLE)
+    assert reading.text == "real words"
+    assert reading.notes == ("unsure-lines-dropped",)
