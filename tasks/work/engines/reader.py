@@ -39,8 +39,8 @@ TURNED = "turned-"
 nothing in the file said how it stands."""
 
 UNSURE = "unsure-lines-dropped"
-"""Note on a reading: lines that the engine itself hardly believes in were left out, as specks and pictures are
-where it sees such. On nine hard pages these came with up to 0.29, the worst handwriting with 0.41."""
+"""Note on a reading: lines that the engine itself hardly believes in were left out, as it sees them in specks
+and pictures. On nine hard pages these came with up to 0.29, the worst handwriting with 0.41."""
 
 _LEAST_CONFIDENCE = 0.3
 
