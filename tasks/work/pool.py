@@ -6,23 +6,31 @@ children come from one that has done the heavy imports: a replacement then costs
 """
 
 import logging
-import multiprocessing
 import signal
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from functools import partial
-from multiprocessing.context import BaseContext
+from multiprocessing import spawn
 from typing import Any, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
 from models.errors import Code, PageFailed, PagemillError, TransientError
 
+if sys.platform == "win32":
+    from multiprocessing.context import SpawnContext as _BaseContext
+    from multiprocessing.context import SpawnProcess as _BaseProcess
+else:
+    from multiprocessing.context import ForkServerContext as _BaseContext
+    from multiprocessing.context import ForkServerProcess as _BaseProcess
+
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
+_preparation_data = spawn.get_preparation_data
 _PRELOAD = ["tasks.work.preprocess", "tasks.work.split"]
 
 # The pool kills a child that overruns; this is for children whose pool was killed first.
@@ -101,11 +109,36 @@ class WorkerPool:
         return scheduled
 
 
-def _context() -> BaseContext:
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_PRELOAD)
+class _Process(_BaseProcess):
+    """A child that imports what it runs, and not the program's main module as well.
+
+    That is what multiprocessing would have it do, and under a Prefect worker the main module is all of
+    Prefect: 2.6 s for each child. So tasks must be functions of modules that can be imported by name.
+    """
+
+    _starting = threading.Lock()
+
+    def start(self) -> None:
+        with self._starting:
+            spawn.get_preparation_data = _without_main
+            try:
+                super().start()
+            finally:
+                spawn.get_preparation_data = _preparation_data
+
+
+class _Context(_BaseContext):
+    Process = _Process
+
+
+def _without_main(name: str) -> dict[str, Any]:
+    return {key: value for key, value in _preparation_data(name).items() if not key.startswith("init_main")}
+
+
+def _context() -> _Context:
+    context = _Context()
+    if sys.platform != "win32":
+        context.set_forkserver_preload(_PRELOAD)
     return context
 
 

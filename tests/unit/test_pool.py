@@ -175,6 +175,33 @@ def test_cancelling_frees_the_child(pool: WorkerPool) -> None:
     assert _run(pool, _double, 4) == 8
 
 
+def _has_imported(module: str) -> bool:
+    return module in sys.modules
+
+
+_OWN_MAIN = """
+import sys, sched
+from models.errors import Code
+from tasks.work.pool import WorkerPool
+from tests.unit.test_pool import _has_imported
+if __name__ == "__main__":
+    workers = WorkerPool(1)
+    options = dict(timeout_s=30, timeout_code=Code.OCR_TIMEOUT)
+    print([workers.submit(_has_imported, name, **options).result() for name in ("pebble", "sched")])
+    workers.close()
+"""
+
+
+def test_a_child_does_not_import_the_program_that_started_it(tmp_path: Path) -> None:
+    """Under a Prefect worker the main module is all of Prefect."""
+    (tmp_path / "program.py").write_text(_OWN_MAIN)
+    root = Path(__file__).parents[2]
+    command = [sys.executable, str(tmp_path / "program.py")]
+    environment = os.environ | {"PYTHONPATH": str(root)}
+    said = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert said.strip() == "[True, False]"
+
+
 _ORPHANS = """
 import os, time
 from models.errors import Code
