@@ -125,6 +125,9 @@ def _heading_level(
     if not _reads_like_a_heading(text, goes_on=goes_on and ratio >= _TALL) or ratio < _TALLER:
         return 0
     frame = frame_of(row)
+    if frame.height > frame.width:
+        # Written up the margin: its height is its length.
+        return 0
     white = not above or frame.y0 - frame_of(above[-1]).y1 > column.gap + 0.25 * column.height
     if ratio < _TALL and not (white and column.ends_early(frame)):
         return 0

@@ -57,6 +57,14 @@ def test_tall_short_lines_are_headings_by_their_height() -> None:
     ]
 
 
+def test_a_word_written_up_the_margin_is_no_heading() -> None:
+    lines = [*column(["running text of the page, line after line"] * 4, 100, 100)]
+    margin = Line("DSKJLSW7X2PROD", Box(20, 90, 34, 220), 0.9)
+    blocks = blocks_of([*lines, margin], SAME)
+    assert "DSKJLSW7X2PROD" in text_of(blocks)
+    assert not [block for block in blocks if block.type is BlockType.HEADING]
+
+
 def test_a_heading_over_two_lines_is_one_block() -> None:
     title = [line("A Title over", 100, 50, height=44), line("two lines", 100, 100, height=44)]
     blocks = blocks_of(title + column([PROSE] * 6, 100, 200), SAME)
