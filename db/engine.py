@@ -144,6 +144,8 @@ def _make_engine(url: str) -> sa.Engine:
         max_overflow=4,
         pool_timeout=10,
         pool_pre_ping=True,
+        # Errors are logged and stored; what was to be stored must not come along.
+        hide_parameters=True,
         connect_args={
             "application_name": "pagemill",
             "connect_timeout": 10,

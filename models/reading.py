@@ -1,9 +1,10 @@
 """What OCR returned for one page under one recipe."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from models.geometry import Box
+from models.text import clean
 
 
 class BlockType(StrEnum):
@@ -79,3 +80,25 @@ class Reading:
     """0 to 1: how well the page's text layer agrees with what was read; None when there is no sane layer."""
     notes: tuple[str, ...] = field(default=())
     """Stable finding codes the engine side wants recorded, e.g. layer-rejected."""
+
+
+def cleaned(reading: Reading) -> Reading:
+    """`reading` with every text clean; the note `text-cleaned` says that there was need for it."""
+    tidy = replace(
+        reading,
+        text=clean(reading.text),
+        blocks=tuple(_cleaned_block(block) for block in reading.blocks),
+        engine=clean(reading.engine),
+        raw=None if reading.raw is None else clean(reading.raw),
+        notes=tuple(clean(note) for note in reading.notes),
+    )
+    return reading if tidy == reading else replace(tidy, notes=(*tidy.notes, "text-cleaned"))
+
+
+def _cleaned_block(block: Block) -> Block:
+    return replace(
+        block,
+        text=clean(block.text),
+        rows=tuple(tuple(clean(cell) for cell in row) for row in block.rows),
+        html=None if block.html is None else clean(block.html),
+    )

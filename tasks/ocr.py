@@ -10,6 +10,7 @@ from typing import Any
 from db import pages, readings, timings
 from models.claim import Claim, Failure
 from models.engine import OcrRequest
+from models.errors import Code, PagemillError, PermanentError
 from models.reading import Reading
 from models.stage import Stage
 from models.timing import StageRun
@@ -85,6 +86,22 @@ def _take_in(mill: Mill, done: list[tuple[PageToRead, OcrRequest, Future[Reading
 
 
 def _commit(mill: Mill, results: list[PageResult], failures: list[Failure], judging_s: float) -> None:
+    """As `_write`; a page that the database refuses ends by itself, not the others and not the run."""
+    try:
+        _write(mill, results, failures, judging_s)
+    except PagemillError:
+        raise
+    except Exception as error:
+        log.warning("refused by the database results=%d: %s", len(results), type(error).__name__)
+        if len(results) <= 1:
+            _write(mill, [], failures + [_refused(result, error) for result in results], 0.0)
+            return
+        for result in results:
+            _commit(mill, [result], [], judging_s / len(results))
+        _write(mill, [], failures, 0.0)
+
+
+def _write(mill: Mill, results: list[PageResult], failures: list[Failure], judging_s: float) -> None:
     """Readings, findings, timings and claims of some pages in one transaction."""
     runs = []
     for result in results:
@@ -98,6 +115,15 @@ def _commit(mill: Mill, results: list[PageResult], failures: list[Failure], judg
         settle(mill, conn, failures)
 
     mill.database.run(commit)
+
+
+def _refused(result: PageResult, error: Exception) -> Failure:
+    """Without the driver's words: they quote the page."""
+    kind = type(getattr(error, "orig", error)).__name__
+    return Failure(
+        result.claim,
+        PermanentError(f"The database refused what was read on this page ({kind}).", Code.INTERNAL),
+    )
 
 
 def _judging(reading: StageRun, seconds: float) -> StageRun:

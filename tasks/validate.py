@@ -2,7 +2,7 @@
 
 from models.engine import OcrRequest
 from models.profile import Profile
-from models.reading import Reading
+from models.reading import Reading, cleaned
 from models.verdict import PageUnderCheck
 from models.work import PageResult, PageToRead
 from tasks.work.checks import check, verdict
@@ -11,7 +11,8 @@ from tasks.work.checks import check, verdict
 def judge(
     page: PageToRead, request: OcrRequest, reading: Reading, profile: Profile, cached_from: int | None = None
 ) -> PageResult:
-    """`reading` with its findings and verdict, as the ledger keeps it."""
+    """`reading` with its findings and verdict, as the ledger keeps it: clean, whatever an engine says."""
+    reading = cleaned(reading)
     findings = check(reading, PageUnderCheck.of(request, profile, page.facts.notes))
     return PageResult(
         claim=page.claim,
