@@ -13,6 +13,7 @@ from db.engine import has_vectors
 from db.visibility import supersede
 from models.chunk import Chunk
 from models.claim import Claim
+from models.document import DocumentStatus
 from models.edition import document_status, reason
 from models.errors import Code, ConfigurationError
 from models.lexemes import searchable, to_tsvectors
@@ -51,9 +52,9 @@ def load(
 ) -> Loaded | None:
     """Show these pages and chunks for the claimed document from the end of this transaction on.
 
-    The edition before stays in the database and can be put back. Equal pages make no new edition. Older
-    contents of the document's names are superseded. None when the claim is not ours any more. `vectors` are
-    left out where the database has no pgvector.
+    The edition before stays in the database and can be put back; it stays shown when not one page could be
+    read. Equal pages make no new edition. Older contents of the document's names are superseded. None when
+    the claim is not ours any more. `vectors` are left out where the database has no pgvector.
     """
     if not claims.held(connection, [claim]):
         return None
@@ -69,8 +70,11 @@ def load(
     ).one()
     status = document_status([page.verdict for page in pages], is_repaired=row.is_repaired)
     code, message = reason(pages, is_repaired=row.is_repaired)
-    values = {"edition_id": edition_id, "status": status.value, "code": code, "message": message}
-    connection.execute(sa.update(t).where(t.c.id == claim.document_id).values(values))
+    # Where nothing could be read, what was shown before is better than nothing.
+    shown = sa.func.coalesce(t.c.edition_id, edition_id) if status is DocumentStatus.FAILED else edition_id
+    values = {"edition_id": shown, "status": status.value, "code": code, "message": message}
+    changed = sa.update(t).where(t.c.id == claim.document_id).values(values).returning(t.c.edition_id)
+    edition_id = connection.execute(changed).scalar_one()
     supersede(connection, claim.document_id)
     claims.end(connection, [claim])
     return Loaded(edition_id, status, is_new)

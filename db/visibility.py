@@ -3,12 +3,14 @@
 import sqlalchemy as sa
 
 from db.tables import document, source
+from models.document import DocumentStatus
 
 
 def supersede(connection: sa.Connection, document_id: int) -> frozenset[int]:
     """Under each name of the document, only the last seen of the loaded contents stays current.
 
-    Hides documents that have no current name left; says which. Call it after the document's edition is set.
+    A content of which nothing could be read takes nobody's place. Hides documents that have no current name
+    left; says which. Call it after the document's edition is set.
     """
     mine, newer = source.alias("mine"), source.alias("newer")
     shares_name = sa.exists().where(
@@ -20,6 +22,7 @@ def supersede(connection: sa.Connection, document_id: int) -> frozenset[int]:
         newer.c.document_id != source.c.document_id,
         newer.c.last_seen > source.c.last_seen,
         document.c.edition_id.is_not(None),
+        document.c.status != DocumentStatus.FAILED.value,
     )
     query = sa.select(source.c.id, source.c.document_id).where(
         source.c.superseded_at.is_(None), shares_name, replaced
