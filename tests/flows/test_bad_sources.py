@@ -54,8 +54,9 @@ def test_a_file_that_vanishes_before_it_is_opened_is_gone_and_comes_back_with_th
 
 
 def test_of_two_places_of_a_content_one_may_vanish_while_it_is_worked_on(yard: Yard) -> None:
+    data = factories.pdf("ONE")
     for name in ("a.pdf", "b.pdf"):
-        factories.write(yard.inbox / name, factories.pdf("ONE"))
+        factories.write(yard.inbox / name, data)
     mill, recipe_id = yard.mill(saying())
     register_roots(mill, [yard.inbox], recipe_id)
     (yard.inbox / "a.pdf").unlink()
