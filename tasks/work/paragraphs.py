@@ -125,7 +125,7 @@ def _heading_level(
     if not _reads_like_a_heading(text, goes_on=goes_on and ratio >= _TALL) or ratio < _TALLER:
         return 0
     frame = frame_of(row)
-    if frame.height > frame.width:
+    if any(item.frame.height > item.frame.width for item in row if len(item.text) > 2):
         # Written up the margin: its height is its length.
         return 0
     white = not above or frame.y0 - frame_of(above[-1]).y1 > column.gap + 0.25 * column.height
