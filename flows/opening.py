@@ -15,7 +15,7 @@ from models import profiles
 from models.recipe import Recipe
 from models.settings import Settings, get_settings
 from models.stage import Outcome
-from tasks.mill import Mill
+from tasks.mill import Mill, read_passwords
 from tasks.work.engines import open_engine
 
 log = logging.getLogger(__name__)
@@ -39,13 +39,15 @@ def open_mill(
 ) -> Iterator[tuple[Mill, int]]:
     """A mill and the id of its recipe, as a run of `kind` in the ledger.
 
-    `reads`: with the profile's OCR engine. Raises ConfigurationError for an unknown profile or recipe key and
-    EnvironmentFault when database, home or engine cannot be used, before anything is written.
+    `reads`: with the profile's OCR engine. Raises ConfigurationError for an unknown profile or recipe key or
+    a password file that cannot be read, and EnvironmentFault when database, home or engine cannot be used,
+    before anything is written.
     """
     caller = CALLER.get()
     settings = caller.settings if caller else get_settings()
     profile = profiles.get(profile_name)
     recipe = profile.recipe().with_options(options)
+    read_passwords(settings.password_file)
     engine = open_engine(profile, jobs or settings.jobs) if reads else None
     database = open_database(settings)
     facts = dict(engine.facts()) if engine else {}

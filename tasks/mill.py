@@ -6,6 +6,7 @@ import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import psutil
 
@@ -13,6 +14,7 @@ from db import claims, runs
 from db.engine import Database
 from models.claim import Claim
 from models.engine import OcrEngine
+from models.errors import ConfigurationError
 from models.profile import Profile
 from models.recipe import Recipe
 from models.settings import Settings
@@ -83,9 +85,8 @@ class Mill:
         return self.database.run(lambda conn: claims.outstanding(conn, stages, self.profile.name)).total
 
     def passwords(self) -> tuple[str, ...]:
-        """Passwords to try on encrypted PDFs, one a line of the password file."""
-        path = self.settings.password_file
-        return tuple(path.expanduser().read_text("utf-8").splitlines()) if path else ()
+        """Passwords to try on encrypted PDFs. Raises ConfigurationError, as `read_passwords`."""
+        return read_passwords(self.settings.password_file)
 
     def close(self) -> None:
         """Give back what is still leased and end the worker processes."""
@@ -117,6 +118,20 @@ class Mill:
     def _renew(self, ended: threading.Event) -> None:
         while not ended.wait(self.settings.lease_s / 4):
             self.database.run(lambda conn: claims.renew(conn, self.owner, self.settings.lease_s))
+
+
+def read_passwords(path: Path | None) -> tuple[str, ...]:
+    """The lines of a password file; a byte order mark, as some editors write it, is no part of the first.
+
+    Raises ConfigurationError when it cannot be read or is not UTF-8.
+    """
+    try:
+        return tuple(path.expanduser().read_text("utf-8-sig").splitlines()) if path else ()
+    except (OSError, UnicodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigurationError(
+            f"The password file {path} (PAGEMILL_PASSWORD_FILE or --password-file) cannot be read: {why}."
+        ) from error
 
 
 def owner_name() -> str:
