@@ -66,6 +66,10 @@ class Code(StrEnum):
 # Failures that a later scan tries again by itself: their cause lies outside the document.
 PASSING = frozenset(
     {
+        Code.ENVIRONMENT,
+        Code.HOME_UNWRITABLE,
+        Code.PACKAGE_MISSING,
+        Code.DATABASE_UNREACHABLE,
         Code.SOURCE_BUSY,
         Code.SOURCE_GONE,
         Code.SOURCE_FORBIDDEN,
