@@ -275,7 +275,12 @@ def main() -> None:
         for truth in truths(options.folder):
             scores.append(score(truth, engine, profile, options.pages, Path(home)))
             print(f"{truth.path.name}: CER {scores[-1].cer:.2%}", file=sys.stderr)
-    text = report(scores, profile, facts, f"python -m bench.quality {' '.join(sys.argv[1:])}".strip())
+    text = report(
+        scores,
+        profile,
+        facts,
+        f"python -m bench.quality {' '.join(Path(word).name for word in sys.argv[1:])}".strip(),
+    )
     if options.write:
         options.write.write_text(text, encoding="utf-8")
     else:
