@@ -7,6 +7,8 @@ from functools import lru_cache
 
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+# Those by which Python does not mean an undecodable byte of a file name.
+_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 # C0 and C1 controls but tab and newline, and the two noncharacters that some fonts map to.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
 
@@ -46,6 +48,7 @@ def clean(text: str) -> str:
 
 def printable(name: str) -> str:
     """A file name for logs, tables and people: undecodable bytes and controls become visible marks."""
+    name = _NO_BYTE.sub(lambda found: f"\\x{ord(found.group()):04x}", name)
     shown = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in shown)
 
