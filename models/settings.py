@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from models.errors import ConfigurationError
 from models.stage import Stage
@@ -14,6 +14,8 @@ from models.stage import Stage
 
 class RetryPolicy(BaseModel):
     """How often and how soon a stage tries again after a transient error."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     attempts: int = Field(4, ge=1, le=20, description="tries in all")
     delay_s: float = Field(2.0, ge=0, description="seconds before the second try")
@@ -27,6 +29,8 @@ class RetryPolicy(BaseModel):
 
 class RetrySettings(BaseModel):
     """Retry policies by stage, e.g. PAGEMILL_RETRY__OCR__ATTEMPTS=6."""
+
+    model_config = ConfigDict(extra="forbid")
 
     split: RetryPolicy = RetryPolicy()
     preprocess: RetryPolicy = RetryPolicy()
@@ -42,9 +46,15 @@ class RetrySettings(BaseModel):
 
 
 class Settings(BaseSettings):
-    """Everything that can be set. Every field is an environment variable PAGEMILL_<FIELD>."""
+    """Everything that can be set. Every field is an environment variable PAGEMILL_<FIELD>; empty: not set."""
 
-    model_config = SettingsConfigDict(env_prefix="PAGEMILL_", env_nested_delimiter="__", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="PAGEMILL_",
+        env_nested_delimiter="__",
+        env_ignore_empty=True,
+        frozen=True,
+        allow_inf_nan=False,
+    )
 
     home: Path = Path("~/.local/share/pagemill")
     """Where the embedded Postgres, the store and the logs live."""
@@ -75,6 +85,15 @@ class Settings(BaseSettings):
     """Store and search embedding vectors where pgvector is there."""
     retry: RetrySettings = RetrySettings()
 
+    @field_validator("home")
+    @classmethod
+    def _is_somewhere(cls, home: Path) -> Path:
+        try:
+            home.expanduser()
+        except RuntimeError as error:
+            raise ValueError(f"there is no home folder {home.parts[0]}") from error
+        return home
+
     @property
     def root(self) -> Path:
         """`home`, expanded and absolute."""
@@ -96,7 +115,12 @@ def load_settings(**overrides: Any) -> Settings:
     """Settings from the environment with overrides, not remembered. Raises ConfigurationError."""
     try:
         return Settings(**overrides)
+    except SettingsError as error:
+        # Only nested settings are parsed before they are validated, and these are the only ones.
+        raise ConfigurationError(
+            "PAGEMILL_RETRY: this is no JSON. Set single values, e.g. PAGEMILL_RETRY__OCR__ATTEMPTS=6."
+        ) from error
     except ValidationError as error:
         first = error.errors()[0]
         name = "PAGEMILL_" + "__".join(str(part) for part in first["loc"]).upper()
-        raise ConfigurationError(f"{name}: {first['msg']}.") from error
+        raise ConfigurationError(f"{name}: {first['msg'].removeprefix('Value error, ')}.") from error
