@@ -1,0 +1,167 @@
+"""Shapes of models: geometry for any numbers, text layers, sums and what an edition says."""
+
+import datetime as dt
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from models.claim import Outstanding
+from models.edition import reason
+from models.geometry import Box, Transform
+from models.intake import Registered
+from models.page import PageFacts, Word
+from models.progress import Progress, StageProgress
+from models.reading import Block, BlockType, Reading, ReadingSource, cleaned
+from models.stage import STAGE_VERSION, Stage
+from models.text import clean
+from models.verdict import Verdict
+from models.work import PageToLoad
+
+_numbers = st.floats(-2000, 2000)
+_factors = st.floats(-4, 4)
+_transforms = st.builds(Transform, _factors, _factors, _factors, _factors, _numbers, _numbers)
+_dirty = st.text(st.sampled_from("ab\x00\r\n\ud800\x07安"), max_size=8)
+
+
+@st.composite
+def _boxes(draw: st.DrawFn) -> Box:
+    x, y = draw(_numbers), draw(_numbers)
+    return Box(x, y, x + draw(st.floats(0, 1000)), y + draw(st.floats(0, 1000)))
+
+
+@st.composite
+def _invertible(draw: st.DrawFn) -> Transform:
+    found = draw(_transforms)
+    assume(abs(found.a * found.d - found.b * found.c) > 0.01)
+    return found
+
+
+def inside(inner: Box, outer: Box) -> bool:
+    return outer.x0 <= inner.x0 and outer.y0 <= inner.y0 and outer.x1 >= inner.x1 and outer.y1 >= inner.y1
+
+
+@given(_boxes(), _boxes())
+def test_a_union_holds_both_and_knows_no_order(one: Box, other: Box) -> None:
+    both = one.union(other)
+    assert inside(one, both)
+    assert inside(other, both)
+    assert both == other.union(one)
+
+
+@given(_boxes(), _boxes(), _boxes())
+def test_it_does_not_matter_which_two_of_three_are_joined_first(a: Box, b: Box, c: Box) -> None:
+    assert a.union(b).union(c) == a.union(b.union(c))
+
+
+@given(_boxes())
+def test_a_box_joined_with_itself_is_itself(box: Box) -> None:
+    assert box.union(box) == box
+    assert box.width >= 0
+    assert box.height >= 0
+
+
+@given(_transforms, _boxes(), st.floats(0, 1), st.floats(0, 1))
+def test_every_point_of_a_box_lies_in_its_image(
+    transform: Transform, box: Box, across: float, down: float
+) -> None:
+    x, y = transform.point(box.x0 + across * box.width, box.y0 + down * box.height)
+    image = transform.box(box)
+    assert image.x0 - 1e-6 <= x <= image.x1 + 1e-6
+    assert image.y0 - 1e-6 <= y <= image.y1 + 1e-6
+
+
+@given(_transforms, _boxes())
+def test_the_image_of_a_box_is_upright(transform: Transform, box: Box) -> None:
+    image = transform.box(box)
+    assert image.width >= 0
+    assert image.height >= 0
+
+
+@given(_invertible(), _numbers, _numbers)
+def test_there_and_back_is_the_same_point(transform: Transform, x: float, y: float) -> None:
+    assert transform.inverse().point(*transform.point(x, y)) == pytest.approx((x, y), abs=1e-3)
+
+
+@given(_transforms, _transforms, _transforms, _numbers, _numbers)
+def test_maps_one_after_another_may_be_bracketed_at_will(
+    a: Transform, b: Transform, c: Transform, x: float, y: float
+) -> None:
+    left, right = a.after(b).after(c), a.after(b.after(c))
+    assert left.point(x, y) == pytest.approx(right.point(x, y), abs=1e-3)
+
+
+def test_words_of_a_line_are_joined_and_lines_stand_below_each_other() -> None:
+    words = (word("Dear", 0, 0), word("reader,", 0, 0), word("hello", 0, 1), word("Yours", 1, 0))
+    assert facts(*words).layer_text == "Dear reader,\nhello\nYours"
+
+
+def test_lines_of_different_blocks_are_not_mixed_up_by_their_number() -> None:
+    assert facts(word("left", 0, 3), word("right", 1, 3)).layer_text == "left\nright"
+
+
+def test_a_line_interrupted_by_another_goes_on_in_its_own_place() -> None:
+    assert facts(word("a", 0, 0), word("x", 1, 0), word("b", 0, 0)).layer_text == "a b\nx"
+
+
+def test_a_page_without_words_has_an_empty_layer() -> None:
+    assert facts().layer_text == ""
+
+
+@given(_dirty, _dirty, _dirty)
+def test_a_cleaned_reading_is_clean_everywhere_and_says_so_once(text: str, cell: str, raw: str) -> None:
+    block = Block(BlockType.TABLE, text, rows=((cell, text),), html=raw)
+    reading = Reading(ReadingSource.OCR, text, (block,), engine=cell, raw=raw)
+    tidy = cleaned(reading)
+    assert (tidy.text, tidy.engine, tidy.raw) == (clean(text), clean(cell), clean(raw))
+    assert tidy.blocks[0] == Block(
+        BlockType.TABLE, tidy.text, rows=((clean(cell), clean(text)),), html=tidy.raw
+    )
+    assert ("text-cleaned" in tidy.notes) == (tidy.blocks != reading.blocks or tidy.engine != cell)
+    assert cleaned(tidy) is tidy
+
+
+def test_a_clean_reading_is_handed_back_as_it_is() -> None:
+    reading = Reading(ReadingSource.NONE, "", ())
+    assert cleaned(reading) is reading
+
+
+def test_documents_of_a_batch_are_told_in_order_whatever_became_of_them() -> None:
+    assert Registered(new=(7,), known=(2, 9), again=(1,), rejected=(4,)).documents == (1, 2, 4, 7, 9)
+
+
+def test_outstanding_work_is_free_later_or_in_hands() -> None:
+    assert Outstanding(ready=3, delayed=2, leased=1, next_at=dt.datetime.now(dt.UTC)).total == 6
+
+
+def test_failed_work_is_not_left_over() -> None:
+    stages = (StageProgress(Stage.SPLIT, 2, 2, 0), StageProgress(Stage.OCR, 5, 3, 2))
+    assert [stage.left for stage in stages] == [0, 0]
+    assert Progress(2, 0, 0, stages, ()).is_done
+    assert not Progress(2, 0, 0, (*stages, StageProgress(Stage.LOAD, 2, 1, 0)), ()).is_done
+
+
+def test_a_bad_page_without_a_sentence_still_gives_its_code() -> None:
+    pages = [PageToLoad(1, Verdict.GOOD, 5, ()), PageToLoad(2, Verdict.SKIPPED, None, (), "ocr-failed")]
+    assert reason(pages, is_repaired=False) == ("ocr-failed", None)
+
+
+def test_a_bad_page_explains_a_document_better_than_a_blank_one() -> None:
+    pages = [
+        PageToLoad(1, Verdict.BLANK, 4, ()),
+        PageToLoad(2, Verdict.BAD, 5, (), "truncated", "Cut off."),
+    ]
+    assert reason(pages, is_repaired=True) == ("truncated", "Page 2: Cut off.")
+
+
+def test_stages_have_their_order_and_each_a_version() -> None:
+    assert " → ".join(Stage) in (Stage.__doc__ or "")
+    assert set(STAGE_VERSION) == set(Stage)
+
+
+def word(text: str, block: int, line: int) -> Word:
+    return Word(text, Box(0, 0, 1, 1), block, line)
+
+
+def facts(*words: Word) -> PageFacts:
+    return PageFacts(1, 595, 842, words=words)
