@@ -65,6 +65,15 @@ class Manifest(BaseModel, Generic[T]):
     model_config = ConfigDict(frozen=True)
 
     entries: dict[str, Entry[T]]
+    run_id: int = 0
+    """The run that made it."""
+
+    def holds_for(self, run_id: int) -> bool:
+        """Whether it can be used in this run: what an earlier run was refused is asked for again.
+
+        A password may have been given since, a file may be back.
+        """
+        return run_id == self.run_id or all(entry.refusal is None for entry in self.entries.values())
 
 
 def entry_of(future: Future[Timed[T]]) -> Entry[T]:

@@ -46,10 +46,11 @@ def make_images(
     """Page images of some pages, by content hash, page and options; each is made in a child."""
     futures = {_name(mill, item): _submit(mill, item) for item in items}
     return PageImages(
+        run_id=mill.run_id,
         entries={
             name: Entry(refusal=future) if isinstance(future, Refusal) else entry_of(future)
             for name, future in futures.items()
-        }
+        },
     )
 
 
@@ -57,7 +58,8 @@ def _made(mill: Mill, items: list[PageToPrepare]) -> PageImages:
     """As `make_images`; a manifest that Prefect kept counts only while its images are in the store."""
     key = cache_key(Stage.PREPROCESS, (f"{_name(mill, item)} {item.claim.attempt}" for item in items))
     made = perform(make_images, mill, items, key)
-    if all(entry.value is None or _is_kept(mill, entry.value) for entry in made.entries.values()):
+    is_kept = all(entry.value is None or _is_kept(mill, entry.value) for entry in made.entries.values())
+    if is_kept and made.holds_for(mill.run_id):
         return made
     return make_images.fn(mill, items, key)
 

@@ -34,6 +34,8 @@ def split_batch(mill: Mill, claims: list[Claim]) -> None:
         return
     key = cache_key(Stage.SPLIT, (f"{item.sha256} {item.claim.attempt}" for item in fresh))
     opened = perform(open_documents, mill, fresh, key)
+    if not opened.holds_for(mill.run_id):
+        opened = open_documents.fn(mill, fresh, key)
     for item in fresh:
         _split(mill, item, opened.entries[item.sha256])
 
@@ -52,10 +54,11 @@ def open_documents(
         except TransientError as error:
             futures[item.sha256] = Refusal.of(error)
     return OpenedDocuments(
+        run_id=mill.run_id,
         entries={
             sha256: Entry(refusal=future) if isinstance(future, Refusal) else entry_of(future)
             for sha256, future in futures.items()
-        }
+        },
     )
 
 

@@ -65,10 +65,10 @@ def test_no_module_is_longer_than_300_lines() -> None:
     assert [str(path.relative_to(ROOT)) for path in long] == []
 
 
-def test_tests_are_nearly_as_long_as_the_code() -> None:
+def test_there_is_at_least_as_much_test_as_code() -> None:
     code = sum(map(length, modules(*PACKAGES)))
     tests = sum(map(length, modules("tests")))
-    assert tests >= 0.85 * code
+    assert tests >= code
 
 
 def test_imports_go_one_way() -> None:

@@ -13,8 +13,9 @@ from prefect.states import Failed
 from flows.lines import load_lines, ocr_lines, split_lines
 from models import profiles
 from models.document import SourceFile
-from models.errors import Code, DatabaseBusy, PageFailed, TransientError
+from models.errors import Code, DatabaseBusy, DocumentRejected, PageFailed, TransientError
 from models.stage import STAGE_VERSION, Stage
+from tasks.manifest import Entry, Manifest, Refusal
 from tasks.mill import Mill
 from tasks.ocr import read_pages
 from tasks.policies import BY_KEY, cache_key, is_transient, perform, stage_task
@@ -133,3 +134,10 @@ def _source(yard: Yard) -> SourceFile:
     found = next(iter(find([yard.inbox])))
     assert isinstance(found, SourceFile)
     return found
+
+
+def test_what_an_earlier_run_was_refused_is_asked_for_again() -> None:
+    refused = Entry[int](refusal=Refusal.of(DocumentRejected("secret", Code.NEEDS_PASSWORD)))
+    assert Manifest[int](entries={"a": Entry(value=1)}, run_id=1).holds_for(2)
+    assert Manifest[int](entries={"a": refused}, run_id=1).holds_for(1)
+    assert not Manifest[int](entries={"a": Entry(value=1), "b": refused}, run_id=1).holds_for(2)
