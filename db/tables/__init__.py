@@ -1,0 +1,28 @@
+"""The tables, and nothing else. The words are those of the models; times are UTC."""
+
+from db.tables.base import metadata
+from db.tables.documents import document, page, page_image, run_document, scan_problem, source
+from db.tables.knowledge import VECTOR_DIMS, chunk, chunk_vector, edition, edition_page
+from db.tables.readings import finding, reading
+from db.tables.work import claim, recipe, run, stage_run
+
+__all__ = [
+    "VECTOR_DIMS",
+    "chunk",
+    "chunk_vector",
+    "claim",
+    "document",
+    "edition",
+    "edition_page",
+    "finding",
+    "metadata",
+    "page",
+    "page_image",
+    "reading",
+    "recipe",
+    "run",
+    "run_document",
+    "scan_problem",
+    "source",
+    "stage_run",
+]

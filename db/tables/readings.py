@@ -1,0 +1,53 @@
+"""What was read, and what the checks said of it."""
+
+import sqlalchemy as sa
+from sqlalchemy import Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
+from sqlalchemy.dialects.postgresql import JSONB
+
+from db.columns import Notes, Sha256, Typed, count, identity, now, ref, text
+from db.tables.base import metadata, page_key
+from models.reading import Block
+
+reading = Table(
+    "reading",
+    metadata,
+    identity(),
+    Column("document_id", sa.BigInteger, nullable=False),
+    Column("page_no", Integer, nullable=False),
+    ref("recipe"),
+    Column("source", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("blocks", Typed(tuple[Block, ...]), nullable=False),
+    Column("finish_reason", Text, nullable=False),
+    Column("verdict", Text, nullable=False),
+    text("engine"),
+    Column("seconds", sa.Double, nullable=False),
+    Column("tokens_in", Integer),
+    Column("tokens_out", Integer),
+    Column("confidence", sa.Double),
+    count("attempts", 1),
+    Column("layer_agreement", sa.Double),
+    Column("raw", Text),
+    Column("notes", Notes, nullable=False),
+    Column("image_sha256", Sha256),
+    Column("cached_from", sa.BigInteger, ForeignKey("reading.id", ondelete="SET NULL"), index=True),
+    now("created_at"),
+    UniqueConstraint("document_id", "page_no", "recipe_id"),
+    Index("ix_reading_image_sha256_recipe_id", "image_sha256", "recipe_id"),
+    page_key(),
+)
+
+finding = Table(
+    "finding",
+    metadata,
+    identity(),
+    Column("document_id", sa.BigInteger, nullable=False),
+    Column("page_no", Integer, nullable=False),
+    ref("reading", nullable=True, index=True),
+    Column("code", Text, nullable=False),
+    Column("severity", Text, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("evidence", JSONB, nullable=False),
+    page_key(),
+    Index("ix_finding_document_id_page_no", "document_id", "page_no"),
+)
