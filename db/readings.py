@@ -26,6 +26,9 @@ _SAME = (
     "layer_agreement",
     "raw",
     "notes",
+    "queue_s",
+    "server",
+    "trial",
 )
 """Fields that are columns as they are."""
 

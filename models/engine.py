@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Protocol
 
 from models.page import PageImage, Word
-from models.reading import Reading
+from models.reading import Reading, Trial
 from models.recipe import Recipe
+
+FIRST_TRY = Trial()
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,16 @@ class OcrRequest:
     width_pt: float
     height_pt: float
     recipe: Recipe
+    trial: Trial = FIRST_TRY
+    """What is done differently from the profile's first try; engines of our own look at nothing here."""
+    question: str = ""
+    """Free question, for tasks that take one."""
+    schema: str = ""
+    """JSON schema that the answer has to keep to; empty: the task's."""
+    others: tuple[Path, ...] = ()
+    """More pictures for comparisons, after the first."""
+    priority: int = 0
+    """Lower is more urgent, as in the ledger; servers that know priorities are told."""
     words: tuple[Word, ...] = ()
     """Text layer, for recipes that look at it; empty under `ignore`."""
 

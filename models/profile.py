@@ -4,7 +4,19 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from models.recipe import Recipe
+from models.recipe import Recipe, Resolution
+from models.vlm import LadderLimits, Rung, Vlm
+
+_OF_RECIPE = (
+    "long_edge_px",
+    "max_pixels",
+    "min_pixels",
+    "grid_px",
+    "resolution",
+    "x_height_px",
+    "orient",
+    "deskew",
+)
 
 
 class Profile(BaseModel):
@@ -14,7 +26,7 @@ class Profile(BaseModel):
 
     name: str
     title: str
-    engine: Literal["ppocr", "rapidocr", "fake"]
+    engine: Literal["ppocr", "rapidocr", "fake", "vllm"]
     revision: str
     """Names the weights, prompts and parser; part of every recipe hash."""
     licence: str
@@ -30,12 +42,22 @@ class Profile(BaseModel):
     """Most seconds for one page before its worker is killed."""
     batch_pages: int = Field(16, ge=1)
     """Pages claimed as one."""
+    min_pixels: int = 0
+    grid_px: int = 1
+    resolution: Resolution = "fixed"
+    x_height_px: float = 10.0
+    orient: bool = False
+    deskew: bool = False
+    ladder: tuple[Rung, ...] = ()
+    """What is tried when a page reads badly, in order; empty: nothing."""
+    ladder_limits: LadderLimits = LadderLimits()
+    vlm: Vlm | None = None
+    """What the client of a served model needs; None for engines of our own."""
 
     def recipe(self) -> Recipe:
         """The profile's default recipe."""
         return Recipe(
             profile=self.name,
             revision=self.revision,
-            long_edge_px=self.long_edge_px,
-            max_pixels=self.max_pixels,
+            **{name: getattr(self, name) for name in _OF_RECIPE},
         )

@@ -59,6 +59,24 @@ class ReadingSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Trial:
+    """How a model was asked for one page: one attempt of the retry ladder. `None`: as the profile says."""
+
+    rung: str = "first"
+    """What was done differently, e.g. sampling, turn 90, larger."""
+    temperature: float | None = None
+    top_p: float | None = None
+    repetition_penalty: float | None = None
+    max_tokens: int | None = None
+    turn: int = 0
+    """Degrees clockwise that the picture was turned by before it was sent."""
+    width_px: int = 0
+    """Of the picture sent; 0: not known."""
+    height_px: int = 0
+    prompt_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """One page's answer under one recipe. Text is clean: no NUL, no lone surrogate, no control characters."""
 
@@ -78,6 +96,12 @@ class Reading:
     """The engine's own answer where it differs from `text`."""
     layer_agreement: float | None = None
     """0 to 1: how well the page's text layer agrees with what was read; None when there is no sane layer."""
+    queue_s: float | None = None
+    """Part of `seconds` that the page waited at the server, where that is known."""
+    server: str = ""
+    """Which server read it: URL and version, without secrets."""
+    trial: Trial | None = None
+    """How the model was asked; None for engines that know only one way."""
     notes: tuple[str, ...] = field(default=())
     """Stable finding codes the engine side wants recorded, e.g. layer-rejected."""
 

@@ -11,6 +11,21 @@ from models.errors import Code, ConfigurationError
 from models.stage import STAGE_VERSION, Stage
 
 TextLayerPolicy = Literal["check", "prefer", "ignore"]
+Resolution = Literal["fixed", "legible", "max"]
+
+_NOT_OPTIONS = {"profile", "revision", "asked_sha256"}
+_OF_THE_PICTURE = {
+    "long_edge_px",
+    "max_pixels",
+    "min_pixels",
+    "grid_px",
+    "resolution",
+    "x_height_px",
+    "orient",
+    "deskew",
+    "jpeg_quality",
+    "annotations",
+}
 
 
 class Recipe(BaseModel):
@@ -30,20 +45,45 @@ class Recipe(BaseModel):
     max_pixels: int = Field(
         4_000_000, ge=65_536, le=64_000_000, description="most pixels of a page image; larger pages shrink"
     )
+    min_pixels: int = Field(
+        0, ge=0, le=64_000_000, description="fewest pixels of a page image; smaller ones are enlarged"
+    )
+    grid_px: int = Field(
+        1, ge=1, le=64, description="both sides of a page image are multiples of this; the model's patch grid"
+    )
+    resolution: Resolution = Field(
+        "fixed",
+        description="fixed: the long edge decides; legible: the smallest picture whose smallest running text "
+        "the model can read; max: the most pixels allowed",
+    )
+    x_height_px: float = Field(
+        10.0, ge=3, le=64, description="legible: height in pixels that small letters keep"
+    )
+    orient: bool = Field(False, description="turn sideways and upside-down scans before they are read")
+    deskew: bool = Field(False, description="straighten scans that lie up to 5 degrees askew")
+    task: str = Field("", description="what the model is asked; empty: the profile's first task")
+    asked_sha256: str = Field(
+        "", description="of question, JSON schema and further pictures; set by `pagemill ask`"
+    )
     jpeg_quality: int = Field(90, ge=50, le=100, description="quality of stored page images")
     annotations: bool = Field(True, description="draw annotations and form values, as on paper")
 
     @property
     def hash(self) -> str:
-        """SHA-256 (hex) over all fields and the versions of the stages that make a reading."""
-        return _digest(self.model_dump() | {"versions": _versions(Stage.PREPROCESS, Stage.OCR)})
+        """SHA-256 (hex) over what differs from the defaults and the versions of the stages that read.
+
+        A field that is added later changes no hash as long as it keeps its default.
+        """
+        return _digest(
+            self.model_dump(exclude_defaults=True) | {"versions": _versions(Stage.PREPROCESS, Stage.OCR)}
+        )
 
     @property
     def preprocess_key(self) -> str:
         """SHA-256 (hex) of what decides a page image: recipes that agree on it share page images."""
-        fields = {"long_edge_px", "max_pixels", "jpeg_quality", "annotations"}
         return _digest(
-            self.model_dump(include=fields) | {"versions": _versions(Stage.SPLIT, Stage.PREPROCESS)}
+            self.model_dump(include=_OF_THE_PICTURE, exclude_defaults=True)
+            | {"versions": _versions(Stage.SPLIT, Stage.PREPROCESS)}
         )
 
     def with_options(self, options: Iterable[str]) -> "Recipe":
@@ -51,8 +91,8 @@ class Recipe(BaseModel):
         changes: dict[str, Any] = {}
         for option in options:
             key, found, value = option.partition("=")
-            if not found or key not in type(self).model_fields or key in {"profile", "revision"}:
-                known = sorted(set(type(self).model_fields) - {"profile", "revision"})
+            if not found or key not in type(self).model_fields or key in _NOT_OPTIONS:
+                known = sorted(set(type(self).model_fields) - _NOT_OPTIONS)
                 raise ConfigurationError(
                     f"'{option}' is no recipe option. Write key=value with one of: {', '.join(known)}.",
                     Code.UNKNOWN_RECIPE_KEY,

@@ -3,11 +3,12 @@
 from db.tables.base import metadata
 from db.tables.documents import document, page, page_image, run_document, scan_problem, source
 from db.tables.knowledge import VECTOR_DIMS, chunk, chunk_vector, edition, edition_page
-from db.tables.readings import finding, reading
+from db.tables.readings import attempt, finding, reading
 from db.tables.work import claim, recipe, run, stage_run
 
 __all__ = [
     "VECTOR_DIMS",
+    "attempt",
     "chunk",
     "chunk_vector",
     "claim",

@@ -6,7 +6,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from db.columns import Notes, Sha256, Typed, count, identity, now, ref, text
 from db.tables.base import metadata, page_key
-from models.reading import Block
+from models.reading import Block, Trial
 
 reading = Table(
     "reading",
@@ -32,6 +32,9 @@ reading = Table(
     Column("image_sha256", Sha256),
     Column("cached_from", sa.BigInteger, ForeignKey("reading.id", ondelete="SET NULL"), index=True),
     now("created_at"),
+    Column("queue_s", sa.Double),
+    text("server"),
+    Column("trial", Typed(Trial)),
     UniqueConstraint("document_id", "page_no", "recipe_id"),
     Index("ix_reading_image_sha256_recipe_id", "image_sha256", "recipe_id"),
     page_key(),
@@ -50,4 +53,29 @@ finding = Table(
     Column("evidence", JSONB, nullable=False),
     page_key(),
     Index("ix_finding_document_id_page_no", "document_id", "page_no"),
+)
+
+# Every try at a page, also those whose answer was not kept: what the retry ladder did, and what it cost.
+attempt = Table(
+    "attempt",
+    metadata,
+    identity(),
+    Column("document_id", sa.BigInteger, nullable=False),
+    Column("page_no", Integer, nullable=False),
+    ref("recipe"),
+    ref("run", "SET NULL"),
+    Column("number", Integer, nullable=False),
+    Column("profile", Text, nullable=False),
+    Column("trial", Typed(Trial)),
+    Column("verdict", Text, nullable=False),
+    Column("codes", Notes, nullable=False),
+    Column("finish_reason", Text, nullable=False),
+    Column("seconds", sa.Double, nullable=False),
+    Column("tokens_in", Integer),
+    Column("tokens_out", Integer),
+    Column("raw", Text),
+    Column("is_kept", sa.Boolean, nullable=False),
+    now("created_at"),
+    page_key(),
+    Index("ix_attempt_document_id_page_no", "document_id", "page_no"),
 )

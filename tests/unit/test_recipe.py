@@ -21,8 +21,16 @@ CHANGES: dict[str, object] = {
     "max_pixels": 1_000_000,
     "jpeg_quality": 80,
     "annotations": False,
+    "min_pixels": 100_000,
+    "grid_px": 28,
+    "resolution": "legible",
+    "x_height_px": 12.0,
+    "orient": True,
+    "deskew": True,
+    "task": "table",
+    "asked_sha256": "00",
 }
-_OF_THE_PICTURE = {"long_edge_px", "max_pixels", "jpeg_quality", "annotations"}
+_OF_THE_PICTURE = set(CHANGES) - {"profile", "revision", "text_layer", "task", "asked_sha256"}
 
 _recipes = st.builds(
     Recipe,
@@ -43,6 +51,10 @@ def test_every_field_is_tried_here() -> None:
 @pytest.mark.parametrize("field", CHANGES)
 def test_a_change_of_any_field_changes_the_hash(field: str) -> None:
     assert Recipe(**BASE.model_dump() | {field: CHANGES[field]}).hash != BASE.hash
+
+
+def test_a_default_that_is_written_out_changes_no_hash() -> None:
+    assert Recipe(profile="ppocr", grid_px=1, resolution="fixed").hash == Recipe(profile="ppocr").hash
 
 
 @pytest.mark.parametrize("field", CHANGES)
@@ -111,7 +123,7 @@ def test_an_option_that_is_none_is_refused_with_the_ones_there_are(option: str) 
         BASE.with_options([option])
     assert caught.value.code is Code.UNKNOWN_RECIPE_KEY
     assert f"'{option}'" in caught.value.message
-    for known in set(Recipe.model_fields) - {"profile", "revision"}:
+    for known in set(Recipe.model_fields) - {"profile", "revision", "asked_sha256"}:
         assert known in caught.value.message
 
 
