@@ -79,6 +79,8 @@ class Settings(BaseSettings):
     """A claim that is not renewed for so long is free for others."""
     max_crashes: int = Field(3, ge=1)
     """A page in flight at so many worker deaths is quarantined."""
+    vllm_python: Path | None = None
+    """Python of the environment that vLLM is installed in, for `pagemill serve`."""
     password_file: Path | None = None
     """One password a line; each is tried on a PDF that needs one."""
     vectors: bool = True

@@ -150,6 +150,9 @@ class Vlm(_Frozen):
     box_scale: int = 0
     """Boxes of replies run from 0 to this along each side; 0: no boxes."""
     flags: tuple[ServeFlag, ...] = ()
+    least_vllm: str = ""
+    """Oldest version of vLLM that serves this architecture."""
+    least_transformers: str = ""
     checked_with: str = ""
     """Versions of vLLM and transformers this was seen to work with."""
     consent: str = ""
