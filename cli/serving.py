@@ -41,7 +41,6 @@ class Wish:
     options: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     memory_mb: int | None = None
-    accepts_licence: bool = False
 
 
 def serve_and_watch(settings: Settings, wish: Wish, *, only_print: bool) -> Exit:

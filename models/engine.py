@@ -23,6 +23,8 @@ class OcrRequest:
     width_pt: float
     height_pt: float
     recipe: Recipe
+    words: tuple[Word, ...] = ()
+    """Text layer, for recipes that look at it; empty under `ignore`."""
     trial: Trial = FIRST_TRY
     """What is done differently from the profile's first try; engines of our own look at nothing here."""
     question: str = ""
@@ -33,8 +35,6 @@ class OcrRequest:
     """More pictures for comparisons, after the first."""
     priority: int = 0
     """Lower is more urgent, as in the ledger; servers that know priorities are told."""
-    words: tuple[Word, ...] = ()
-    """Text layer, for recipes that look at it; empty under `ignore`."""
 
 
 class OcrEngine(Protocol):
