@@ -33,6 +33,8 @@ class Sampling(_Frozen):
     """Wanted; what the context leaves after the prompt bounds it."""
     stop: tuple[str, ...] = ()
     repetition_detection: RepetitionDetection | None = RepetitionDetection()
+    extra: dict[str, Any] = Field(default_factory=dict)
+    """More fields of the request, as the server takes them."""
 
 
 class Pixels(_Frozen):
