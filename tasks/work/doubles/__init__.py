@@ -1,0 +1,1 @@
+"""Doubles of what pagemill talks to: shipped, so that others too can test without the real thing."""
