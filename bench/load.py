@@ -77,8 +77,11 @@ class Volley:
 
 
 def body(picture: Path, vlm: Vlm, tokens: int, *, exact: bool = True) -> bytes:
-    """A request for one page image. `exact`: just `tokens` tokens whatever the model says, so that random
-    weights measure speed; else at most so many."""
+    """A request for one page image, as its JSON.
+
+    `exact`: just `tokens` tokens whatever the model says, so that random weights measure speed; else at most
+    so many.
+    """
     kind = "png" if picture.suffix == ".png" else "webp" if picture.suffix == ".webp" else "jpeg"
     url = f"data:image/{kind};base64,{base64.b64encode(picture.read_bytes()).decode()}"
     content = [
@@ -112,8 +115,7 @@ async def _fire(url: str, bodies: Sequence[bytes], in_flight: int, api_key: str)
     async with httpx.AsyncClient(base_url=url, headers=headers, limits=limits, timeout=_DEADLINE_S) as client:
 
         async def lane() -> None:
-            for content in waiting:
-                shots.append(await _shoot(client, content))
+            shots.extend([await _shoot(client, content) for content in waiting])
 
         started = time.perf_counter()
         await asyncio.gather(*(lane() for _ in range(min(in_flight, len(bodies)))))

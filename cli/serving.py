@@ -20,7 +20,7 @@ from tasks.work.serving.endpoints import Endpoints
 from tasks.work.serving.plan import Plan, check_options, find_weights
 from tasks.work.serving.smoke import smoke_test
 from tasks.work.serving.supervisor import Patience, State, Supervised
-from tasks.work.serving.tested import TestedOptions
+from tasks.work.serving.tested import OptionRecord
 from tasks.work.serving.unit import unit
 
 _LOOK_S = 1.0
@@ -123,7 +123,7 @@ def _tested(settings: Settings, plan: Plan) -> Plan:
     """The plan, its options smoke-tested on this machine first. Raises EnvironmentFault when they fail."""
     if not plan.options:
         return plan
-    record = TestedOptions(settings.root / "serve" / "tested.json")
+    record = OptionRecord(settings.root / "serve" / "tested.json")
     gpu = next((g.name for g in gpus.list_gpus() if g.index in plan.gpus), "") if plan.gpus else ""
     known = record.of(plan, gpu)
     if known is None:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from tasks.work.serving.plan import Plan
 
 
-class Tested(BaseModel):
+class OptionOutcome(BaseModel):
     """How one set of options did."""
 
     model_config = ConfigDict(frozen=True)
@@ -30,23 +30,23 @@ class Tested(BaseModel):
     at: dt.datetime
 
 
-_ROWS = TypeAdapter(dict[str, Tested])
+_ROWS = TypeAdapter(dict[str, OptionOutcome])
 
 
 @dataclass(frozen=True, slots=True)
-class TestedOptions:
+class OptionRecord:
     """The record in a file."""
 
     path: Path
 
-    def of(self, plan: Plan, gpu: str) -> Tested | None:
+    def of(self, plan: Plan, gpu: str) -> OptionOutcome | None:
         """What is known of this plan's options on GPU `gpu` (its name; empty: CPU)."""
         return self._read().get(_key(plan, gpu))
 
     def keep(self, plan: Plan, gpu: str, *, works: bool, said: str) -> None:
         """Write down how the plan's options did."""
         rows = self._read()
-        rows[_key(plan, gpu)] = Tested(
+        rows[_key(plan, gpu)] = OptionOutcome(
             profile=plan.profile.name,
             options=plan.options,
             vllm=plan.installation.vllm,
@@ -61,7 +61,7 @@ class TestedOptions:
         part.write_bytes(_ROWS.dump_json(rows, indent=1))
         part.replace(self.path)
 
-    def _read(self) -> dict[str, Tested]:
+    def _read(self) -> dict[str, OptionOutcome]:
         return _ROWS.validate_json(self.path.read_bytes()) if self.path.exists() else {}
 
 
