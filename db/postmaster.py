@@ -1,6 +1,7 @@
 """The server's process: found, launched, ended, and its traces after a sudden death."""
 
 import contextlib
+import os
 import subprocess
 import sys
 import time
@@ -69,11 +70,17 @@ def launch(data: Path, sockets: Path, binaries: Path, account: Account) -> int:
             stdout=subprocess.PIPE,
             stderr=output,
             check=True,
+            env=_without_mark(),
             user=account.uid if account.drops else None,
             group=account.gid if account.drops else None,
             extra_groups=[] if account.drops else None,
         )
     return int(launched.stdout)
+
+
+def _without_mark() -> dict[str, str]:
+    """The server belongs to the home, not to the kept process that happened to start it and may be ended."""
+    return {name: value for name, value in os.environ.items() if name != "PAGEMILL_PROCESS"}
 
 
 def disown(data: Path, sockets: Path) -> None:
