@@ -1,0 +1,72 @@
+"""Page pictures of real documents, made as a run would make them, for requests at a server."""
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from models.document import MediaType
+from models.errors import PagemillError
+from models.recipe import Recipe
+from tasks.work.media import sniff
+from tasks.work.preprocess import preprocess_page
+from tasks.work.split import open_document, split_pages
+from tasks.work.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One page picture."""
+
+    path: Path
+    width_px: int
+    height_px: int
+    document: str
+    page_no: int
+
+
+def make(documents: Iterable[Path], recipe: Recipe, store: Path, most: int, jobs: int) -> list[Picture]:
+    """At most `most` pictures of pages that are not blank, spread over the documents (seeded).
+
+    Documents and pages that cannot be read are left out.
+    """
+    pages = [page for document in sorted(files(documents)) for page in _pages(document)]
+    random.Random(2026).shuffle(pages)
+    with ProcessPoolExecutor(jobs, mp_context=get_context("forkserver")) as pool:
+        chosen = pages[: most + most // 4]
+        made = pool.map(_make, [(*page, recipe, store) for page in chosen], chunksize=4)
+        return [picture for picture in made if picture is not None][:most]
+
+
+def repeated(pictures: Sequence[Picture], count: int) -> list[Picture]:
+    """`count` pictures: the same again in the same order when there are fewer."""
+    return [pictures[n % len(pictures)] for n in range(count)]
+
+
+def files(places: Iterable[Path]) -> Iterator[Path]:
+    """Files named or in the folders named."""
+    for place in places:
+        yield from (path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
+
+
+def _pages(document: Path) -> list[tuple[Path, MediaType, int]]:
+    try:
+        kind = sniff(document)
+        return [(document, kind, n + 1) for n in range(open_document(document, kind).page_count)]
+    except PagemillError:
+        return []
+
+
+def _make(job: tuple[Path, MediaType, int, Recipe, Path]) -> Picture | None:
+    document, kind, page_no, recipe, store = job
+    try:
+        (facts,) = split_pages(document, kind, page_no, page_no)
+        image = preprocess_page(document, kind, facts, recipe, store)
+    except PagemillError:
+        return None
+    if image.is_blank:
+        return None
+    path = Store(store).path(image.sha256, image.suffix)
+    return Picture(path, image.width_px, image.height_px, document.name, page_no)

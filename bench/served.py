@@ -1,0 +1,51 @@
+"""A server for a benchmark: one that runs already, or one started for it and ended after it."""
+
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from models.errors import EngineUnavailable
+from models.profile import Profile
+from tasks.work.serving import gpus, vllm
+from tasks.work.serving.plan import Plan
+from tasks.work.serving.supervisor import Patience, State, Supervised
+
+_LOOK_S = 0.5
+_SETTLE_S = 4.0
+"""After the end of a server its GPU memory takes a moment to come back."""
+
+
+def plan(
+    profile: Profile, model: str, python: Path | None, extra: Sequence[str], *, is_bare: bool = False
+) -> Plan:
+    """A plan on the first GPU. `is_bare`: without the profile's flags, as vLLM does it by default."""
+    if is_bare and profile.vlm is not None:
+        profile = profile.model_copy(update={"vlm": profile.vlm.model_copy(update={"flags": ()})})
+    first = gpus.list_gpus()[0].index
+    return Plan(profile, model, vllm.find(python), gpus=(first,), port=_free_port(), extra=tuple(extra))
+
+
+@contextmanager
+def serving(plan: Plan, log: Path) -> Iterator[str]:
+    """The URL of a server of this plan, proven; ended afterwards. Raises EngineUnavailable."""
+    server = plan.servers()[0]
+    watched = Supervised(server, log, patience=Patience(starts=1), tell=lambda said: print(said, flush=True))
+    watched.start()
+    try:
+        while watched.state is State.STARTING:
+            time.sleep(_LOOK_S)
+            watched.tick()
+        if watched.state is not State.READY:
+            raise EngineUnavailable(f"The server did not start; {log} says why.")
+        yield server.url
+    finally:
+        watched.stop()
+        time.sleep(_SETTLE_S)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,89 @@
+"""Requests in flight against speed: where a server is full.
+
+    python -m bench.sweep PROFILE DOCUMENT… [--url URL | --model PATH [--bare]] [--in-flight 1,4,16,64]
+        [--pages N] [--tokens N] [--resolution legible] [--out FOLDER]
+
+Sends ready-made requests, made of the documents' pages, N at a time: pages and tokens a second, latency, and
+the GPU's state meanwhile. `--tokens` fixes the length of every reply, so that weights of any kind, random
+ones too, measure the same work. `--bare` starts the server without the profile's flags.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from bench import load, pictures, served
+from bench.result import Result, Row, machine
+from bench.watch import Gauge
+from models import profiles
+from models.profile import Profile
+
+_LEAST_PAGES = 8
+
+
+def sweep(url: str, bodies: Sequence[bytes], widths: Sequence[int], api_key: str = "") -> list[Row]:
+    """One row for each number of requests in flight; slow ones get fewer pages."""
+    rows: list[Row] = []
+    load.fire(url, bodies[:_LEAST_PAGES], _LEAST_PAGES, api_key)
+    for width in widths:
+        count = min(len(bodies), max(_LEAST_PAGES, width * 4))
+        with Gauge() as gauge:
+            volley = load.fire(url, bodies[:count], width, api_key)
+        rows.append({**volley.row(), **gauge.row()})
+        print(rows[-1], flush=True)
+    return rows
+
+
+def main() -> None:
+    """Measure, print, save."""
+    wish = parser(__doc__).parse_args()
+    profile = profiles.get(wish.profile)
+    assert profile.vlm is not None, "this profile needs no server"
+    with tempfile.TemporaryDirectory(prefix="pm-") as folder, ExitStack() as stack:
+        pages = prepared(profile, wish, Path(folder))
+        url = wish.url or stack.enter_context(
+            served.serving(
+                served.plan(profile, wish.model, wish.python, wish.flag, is_bare=wish.bare),
+                Path(folder) / "vllm.log",
+            )
+        )
+        widths = [int(width) for width in wish.in_flight.split(",")]
+        bodies = [load.body(page.path, profile.vlm, wish.tokens) for page in pages]
+        rows = sweep(url, bodies, widths, wish.api_key)
+    facts = machine() | {"profile": profile.name, "tokens": wish.tokens, "resolution": wish.resolution}
+    result = Result("sweep", "requests in flight against speed", tuple(rows), facts)
+    print(result.table())
+    print(result.save(wish.out))
+
+
+def prepared(profile: Profile, wish: argparse.Namespace, folder: Path) -> list[pictures.Picture]:
+    """As many page pictures as were wished for, of the documents wished for."""
+    recipe = profile.recipe().with_options([f"resolution={wish.resolution}"] if wish.resolution else [])
+    made = pictures.make(pictures.files(wish.documents), recipe, folder, wish.pages, wish.jobs)
+    return pictures.repeated(made, wish.pages)
+
+
+def parser(about: str | None) -> argparse.ArgumentParser:
+    """Arguments that the benchmarks of servers share."""
+    made = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("profile")
+    made.add_argument("documents", nargs="+", type=Path)
+    made.add_argument("--url", default="", help="a server that runs; else one is started")
+    made.add_argument("--api-key", default="")
+    made.add_argument("--model", default="", help="weights for the server that is started")
+    made.add_argument("--python", type=Path, help="Python of the environment that holds vLLM")
+    made.add_argument("--flag", action="append", default=[], help="more flags for the server")
+    made.add_argument("--bare", action="store_true", help="without the profile's flags")
+    made.add_argument("--in-flight", default="1,4,16,64,256")
+    made.add_argument("--pages", type=int, default=200)
+    made.add_argument("--tokens", type=int, default=512)
+    made.add_argument("--resolution", default="", choices=["", "fixed", "legible", "max"])
+    made.add_argument("--jobs", type=int, default=2)
+    made.add_argument("--out", type=Path, default=Path("bench-results"))
+    return made
+
+
+if __name__ == "__main__":
+    main()
