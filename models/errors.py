@@ -59,6 +59,7 @@ class Code(StrEnum):
     OCR_TIMEOUT = "ocr-timeout"
     OCR_CRASH = "ocr-crash"
     OCR_FAILED = "ocr-failed"
+    OCR_REJECTED = "ocr-rejected"
     QUARANTINED = "quarantined"
     INTERNAL = "internal"
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from models.errors import ConfigurationError
+from models.servers import OcrServers, urls_of
 from models.stage import Stage
 
 
@@ -79,6 +80,14 @@ class Settings(BaseSettings):
     """A claim that is not renewed for so long is free for others."""
     max_crashes: int = Field(3, ge=1)
     """A page in flight at so many worker deaths is quarantined."""
+    ocr_url: str = ""
+    """Servers that speak the OpenAI API, comma-separated, e.g. http://127.0.0.1:8000,http://gpu2:8000."""
+    ocr_api_key: SecretStr | None = None
+    """Sent to the servers of ocr_url; asked of clients by `pagemill serve`."""
+    ocr_wait_s: float = Field(600.0, ge=0)
+    """Pages wait so long for an OCR server that is away; then they fail and a later run takes them up."""
+    ocr_in_flight: int | None = Field(None, ge=1)
+    """Requests to each OCR server at once; empty: steered by the server's own metrics."""
     vllm_python: Path | None = None
     """Python of the environment that vLLM is installed in, for `pagemill serve`."""
     password_file: Path | None = None
@@ -95,6 +104,17 @@ class Settings(BaseSettings):
         except RuntimeError as error:
             raise ValueError(f"there is no home folder {home.parts[0]}") from error
         return home
+
+    @field_validator("ocr_url")
+    @classmethod
+    def _are_urls(cls, text: str) -> str:
+        urls_of(text)
+        return text
+
+    def ocr_servers(self, found: tuple[str, ...] = ()) -> OcrServers:
+        """The servers to read with: those that were set, else those `found` on this machine."""
+        key = self.ocr_api_key.get_secret_value() if self.ocr_api_key else ""
+        return OcrServers(urls_of(self.ocr_url) or found, key, self.ocr_wait_s, self.ocr_in_flight)
 
     @property
     def root(self) -> Path:
