@@ -3,7 +3,8 @@
 PagemillError
 ├── ConfigurationError          what was asked for does not exist or contradicts itself  (exit 2)
 ├── EnvironmentFault            the machine cannot do it: home, disk, database, packages (exit 4)
-│   └── DatabaseUnreachable
+│   ├── DatabaseUnreachable
+│   └── ScanStopped             what is to be scanned is not there, or far less than is known
 ├── TransientError              trying again later can help
 │   ├── SourceBusy              the file changed while it was read
 │   ├── SourceGone              the file vanished between listing and reading
@@ -29,14 +30,18 @@ class Code(StrEnum):
     UNKNOWN_PROFILE = "unknown-profile"
     UNKNOWN_RECIPE_KEY = "unknown-recipe-key"
     NOT_FOUND = "not-found"
+    OUTPUT_IN_INPUT = "output-in-input"
 
     ENVIRONMENT = "environment"
     HOME_UNWRITABLE = "home-unwritable"
     PACKAGE_MISSING = "package-missing"
     DATABASE_UNREACHABLE = "database-unreachable"
     DATABASE_OUTDATED = "database-outdated"
+    ROOT_UNAVAILABLE = "root-unavailable"
+    TOO_MANY_GONE = "too-many-gone"
 
     SOURCE_BUSY = "source-busy"
+    SOURCE_UNSETTLED = "ignored-unsettled"
     SOURCE_GONE = "source-gone"
     SOURCE_FORBIDDEN = "source-forbidden"
     DATABASE_BUSY = "database-busy"
@@ -113,6 +118,12 @@ class DatabaseUnreachable(EnvironmentFault):
     """No Postgres answers at the configured place."""
 
     default = Code.DATABASE_UNREACHABLE
+
+
+class ScanStopped(EnvironmentFault):
+    """A root cannot be listed, or far fewer files are there than are known: nothing was changed."""
+
+    default = Code.ROOT_UNAVAILABLE
 
 
 class TransientError(PagemillError):

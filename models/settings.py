@@ -20,12 +20,14 @@ class RetryPolicy(BaseModel):
 
     attempts: int = Field(4, ge=1, le=20, description="tries in all")
     delay_s: float = Field(2.0, ge=0, description="seconds before the second try")
-    factor: float = Field(3.0, ge=1, description="growth of the delay from try to try")
+    factor: float = Field(3.0, ge=1, le=100, description="growth of the delay from try to try")
+    most_s: float = Field(300.0, ge=0, description="longest delay, before jitter")
     jitter: float = Field(0.3, ge=0, le=1, description="random share added to or taken from a delay")
 
     def delay(self, attempt: int, chance: float) -> float:
         """Seconds to wait after failed try `attempt` (from 1); `chance` is a random number from 0 to 1."""
-        return self.delay_s * self.factor ** (attempt - 1) * (1 + self.jitter * (2 * chance - 1))
+        grown = min(self.delay_s * self.factor ** (attempt - 1), self.most_s)
+        return grown * (1 + self.jitter * (2 * chance - 1))
 
 
 class RetrySettings(BaseModel):
@@ -90,6 +92,12 @@ class Settings(BaseSettings):
     """Requests to each OCR server at once; empty: steered by the server's own metrics."""
     vllm_python: Path | None = None
     """Python of the environment that vLLM is installed in, for `pagemill serve`."""
+    settle_s: float = Field(10.0, ge=0, le=86_400)
+    """A scheduled scan takes a file when it was not changed for so long; `pagemill ingest` takes it at once."""
+    gone_share: float = Field(0.5, ge=0, le=1)
+    """A scan stops where a larger share of a root's known files is gone; 1 lets all go."""
+    copies_gib: float = Field(4.0, gt=0)
+    """Most disk space for local copies of remote files, in each process that reads some."""
     password_file: Path | None = None
     """One password a line; each is tried on a PDF that needs one."""
     vectors: bool = True

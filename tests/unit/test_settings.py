@@ -146,9 +146,16 @@ def test_a_delay_strays_by_its_jitter_at_most(policy: RetryPolicy, attempt: int,
 
 
 @given(_policies, st.integers(1, 19))
-def test_delays_grow_by_the_factor(policy: RetryPolicy, attempt: int) -> None:
-    expected = policy.delay(attempt, 0.5) * policy.factor
+def test_delays_grow_by_the_factor_up_to_the_longest(policy: RetryPolicy, attempt: int) -> None:
+    expected = min(policy.delay(attempt, 0.5) * policy.factor, policy.most_s)
     assert policy.delay(attempt + 1, 0.5) == pytest.approx(expected)
+
+
+def test_no_delay_is_longer_than_five_minutes_and_its_jitter() -> None:
+    policy = RetryPolicy(attempts=20, delay_s=60, factor=100)
+    assert policy.delay(19, 0.5) == 300
+    assert policy.delay(19, 1.0) == pytest.approx(390)
+    assert RetryPolicy(most_s=20, delay_s=60).delay(1, 0.5) == 20
 
 
 def test_the_usual_delays_end_within_half_a_minute() -> None:
