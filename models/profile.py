@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from models.limits import CheckLimits
 from models.recipe import Recipe, Resolution
 from models.vlm import LadderLimits, Rung, Vlm
 
@@ -48,6 +49,8 @@ class Profile(BaseModel):
     x_height_px: float = 10.0
     orient: bool = False
     deskew: bool = False
+    checks: CheckLimits = CheckLimits()
+    """Thresholds that readings of this model are held to, and checks that are not made or made on top."""
     ladder: tuple[Rung, ...] = ()
     """What is tried when a page reads badly, in order; empty: nothing."""
     ladder_limits: LadderLimits = LadderLimits()
