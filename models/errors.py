@@ -41,7 +41,7 @@ class Code(StrEnum):
     TOO_MANY_GONE = "too-many-gone"
 
     SOURCE_BUSY = "source-busy"
-    SOURCE_UNSETTLED = "ignored-unsettled"
+    IGNORED_UNSETTLED = "ignored-unsettled"
     SOURCE_GONE = "source-gone"
     SOURCE_FORBIDDEN = "source-forbidden"
     DATABASE_BUSY = "database-busy"

@@ -93,7 +93,7 @@ class Settings(BaseSettings):
     vllm_python: Path | None = None
     """Python of the environment that vLLM is installed in, for `pagemill serve`."""
     settle_s: float = Field(10.0, ge=0, le=86_400)
-    """A scheduled scan takes a file when it was not changed for so long; `pagemill ingest` takes it at once."""
+    """A scheduled scan takes a file that was not changed for so long; `pagemill ingest` takes it at once."""
     gone_share: float = Field(0.5, ge=0, le=1)
     """A scan stops where a larger share of a root's known files is gone; 1 lets all go."""
     copies_gib: float = Field(4.0, gt=0)
