@@ -1,0 +1,115 @@
+"""What each step of a tuning brings, one by one, on your own server and documents.
+
+    python -m bench.ablation PROFILE DOCUMENT… --model PATH [--pages N] [--tokens N] [--out FOLDER]
+
+The four steps of a published tuning of Chandra on vLLM: as it comes; pictures turned, RGB, long edge
+1,024 px, JPEG q90, and better server flags; four requests in flight; larger batches (max-num-batched-tokens
+6,144, block size 16). Two more are pagemill's own: pictures no larger than legible, and as many requests in flight as the
+profile allows. Seconds a page are wall time over pages, as in the article.
+"""
+
+import argparse
+import io
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image, ImageOps
+
+from bench import load, pictures, served
+from bench.result import Result, Row, machine
+from bench.sweep import parser
+from bench.watch import Gauge
+from models import profiles
+from models.profile import Profile
+
+_GOOD = ("--max-num-seqs", "64", "--gpu-memory-utilization", "0.9", "--mm-processor-cache-gb", "0")
+_LARGE = ("--max-num-batched-tokens", "6144", "--block-size", "16")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: how pictures are made, how many requests are in flight, and the server's flags."""
+
+    name: str
+    resolution: str
+    in_flight: int = 1
+    flags: tuple[str, ...] = ()
+    is_prepared: bool = True
+    """False: the picture at full size as PNG, as a program without care sends it."""
+    long_edge_px: int = 1024
+
+
+STEPS = (
+    Step("as it comes", "max", is_prepared=False),
+    Step("pictures prepared, better flags", "fixed", flags=_GOOD),
+    Step("4 in flight", "fixed", 4, _GOOD),
+    Step("larger batches", "fixed", 4, _GOOD + _LARGE),
+    Step("legible pictures", "legible", 4, _GOOD + _LARGE),
+    Step("profile's flags, 256 in flight", "legible", 256),
+)
+
+
+def measure(profile: Profile, wish: argparse.Namespace, folder: Path) -> list[Row]:
+    """One row a step; servers are started anew only where the flags change."""
+    rows: list[Row] = []
+    for number, flags in enumerate(dict.fromkeys(step.flags for step in STEPS)):
+        is_bare = flags != () or number == 0
+        plan = served.plan(profile, wish.model, wish.python, [*flags, *wish.flag], is_bare=is_bare)
+        with served.serving(plan, folder / f"vllm-{number}.log") as url:
+            for step in (step for step in STEPS if step.flags == flags):
+                if step.in_flight > 4 and is_bare:
+                    continue
+                rows.append(_row(step, profile, wish, url, folder))
+                print(rows[-1], flush=True)
+    return rows
+
+
+def _row(step: Step, profile: Profile, wish: argparse.Namespace, url: str, folder: Path) -> Row:
+    assert profile.vlm is not None
+    options = [f"resolution={step.resolution}", f"long_edge_px={step.long_edge_px}"]
+    if not step.is_prepared:
+        options[1] = f"long_edge_px={profile.long_edge_px}"
+    recipe = profile.recipe().with_options(options)
+    made = pictures.make(pictures.files(wish.documents), recipe, folder / "store", wish.pages, wish.jobs)
+    paths = [page.path if step.is_prepared else _as_png(page.path) for page in made]
+    count = wish.pages * (4 if step.in_flight > 4 else 1)
+    bodies = [load.body(paths[n % len(paths)], profile.vlm, wish.tokens) for n in range(count)]
+    load.fire(url, bodies[:2], 2)
+    with Gauge() as gauge:
+        volley = load.fire(url, bodies, step.in_flight)
+    return {"step": step.name, "s_per_page": round(1 / volley.pages_per_s, 4), **volley.row(), **gauge.row()}
+
+
+def _as_png(path: Path) -> Path:
+    """The picture as PNG, in the size it has."""
+    target = path.with_suffix(".png")
+    if not target.exists():
+        data = io.BytesIO()
+        with Image.open(path) as image:
+            ImageOps.exif_transpose(image).save(data, "PNG")
+        target.write_bytes(data.getvalue())
+    return target
+
+
+def with_gain(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows with their seconds a page relative to the first one."""
+    first = float(rows[0]["s_per_page"] or 1)
+    return tuple({**row, "of_first": round(float(row["s_per_page"] or 0) / first, 4)} for row in rows)
+
+
+def main() -> None:
+    """Measure, print, save."""
+    wish = parser(__doc__).parse_args()
+    profile = profiles.get(wish.profile)
+    with tempfile.TemporaryDirectory(prefix="pm-") as folder:
+        rows = measure(profile, wish, Path(folder))
+    facts = machine() | {"profile": profile.name, "tokens": wish.tokens, "pages": wish.pages}
+    result = Result("ablation", "what each step of a tuning brings", with_gain(rows), facts)
+    print(result.table())
+    print(result.save(wish.out))
+
+
+if __name__ == "__main__":
+    main()
