@@ -37,6 +37,10 @@ class Code(StrEnum):
     PACKAGE_MISSING = "package-missing"
     DATABASE_UNREACHABLE = "database-unreachable"
     DATABASE_OUTDATED = "database-outdated"
+    PREFECT_UNREACHABLE = "prefect-unreachable"
+    PREFECT_REFUSED = "prefect-refused"
+    PREFECT_OUTDATED = "prefect-outdated"
+    PORT_IN_USE = "port-in-use"
     ROOT_UNAVAILABLE = "root-unavailable"
     TOO_MANY_GONE = "too-many-gone"
 

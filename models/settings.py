@@ -100,6 +100,8 @@ class Settings(BaseSettings):
     """Most disk space for local copies of remote files, in each process that reads some."""
     password_file: Path | None = None
     """One password a line; each is tried on a PDF that needs one."""
+    prefect_auth: SecretStr | None = None
+    """name:secret that the Prefect server of `pagemill up` asks of everyone."""
     vectors: bool = True
     """Store and search embedding vectors where pgvector is there."""
     retry: RetrySettings = RetrySettings()
