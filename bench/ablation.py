@@ -4,8 +4,8 @@
 
 The four steps of a published tuning of Chandra on vLLM: as it comes; pictures turned, RGB, long edge
 1,024 px, JPEG q90, and better server flags; four requests in flight; larger batches (max-num-batched-tokens
-6,144, block size 16). Two more are pagemill's own: pictures no larger than legible, and as many requests in flight as the
-profile allows. Seconds a page are wall time over pages, as in the article.
+6,144, block size 16). Two more are pagemill's own: pictures no larger than legible, and as many requests in
+flight as the profile allows. Seconds a page are wall time over pages, as in the article.
 """
 
 import argparse
