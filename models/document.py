@@ -39,9 +39,10 @@ class SourceFile:
     """A file as the scan found it."""
 
     uri: str
-    """Absolute path, lone surrogates of an undecodable name kept as Python has them."""
+    """Absolute path, lone surrogates of an undecodable name kept as Python has them; or a URL."""
     size: int
     mtime_ns: int
+    """0 where the place knows no times: then the file is read at every scan."""
 
 
 @dataclass(frozen=True, slots=True)

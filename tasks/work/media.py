@@ -32,8 +32,7 @@ def sniff(path: Path) -> MediaType:
     Raises DocumentRejected with code `empty` or `unsupported-type` and a sentence that names what it is
     instead; OSError as the file system gives it.
     """
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
+    head = _head(path)
     if not head:
         raise DocumentRejected("The file is empty: it has 0 bytes.", Code.EMPTY)
     found = _media_type(head)
@@ -43,6 +42,19 @@ def sniff(path: Path) -> MediaType:
             Code.UNSUPPORTED_TYPE,
         )
     return found
+
+
+def recognise(path: Path) -> MediaType | None:
+    """The kind of the file at `path` where it is one that is read.
+
+    Does not name what else it may be, which takes longer. Raises OSError as the file system gives it.
+    """
+    return _media_type(_head(path))
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_HEAD)
 
 
 def _media_type(head: bytes) -> MediaType | None:

@@ -1,0 +1,135 @@
+"""Files on this machine: what lies at and below a path, and what a path is now."""
+
+import os
+import stat
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+from models.document import ScanProblem, SourceFile
+from models.errors import SourceBusy, SourceForbidden, SourceGone
+from models.text import printable
+from tasks.work.sources_names import LINK, LOOP, OUTPUT, SPECIAL, ignored_name, passed_over
+
+Found = SourceFile | ScanProblem
+_Identity = tuple[int, int]
+"""Device and inode: what a folder is whatever path leads to it."""
+
+
+def at(path: str, output: str | None, *, follows_links: bool) -> Iterator[Found]:
+    """What is at or below an absolute path, as `sources.find` tells it."""
+    try:
+        facts = os.stat(path)  # noqa: PTH116 (undecodable and very long names)
+    except OSError as error:
+        yield problem(path, error)
+        return
+    if stat.S_ISDIR(facts.st_mode):
+        yield from _Walk(path, output, follows_links=follows_links).found()
+    elif stat.S_ISREG(facts.st_mode):
+        yield SourceFile(path, facts.st_size, facts.st_mtime_ns)
+    else:
+        yield passed_over(path, SPECIAL)
+
+
+def is_gone(path: str) -> bool:
+    """Whether nothing stands under the path; a path that may not be looked at is not known to be gone."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def problem(path: str, error: OSError) -> ScanProblem:
+    """An error of the file system as a scan notes it."""
+    translated = translate(error, path)
+    return ScanProblem(path, translated.code.value, translated.message)
+
+
+def translate(error: OSError, path: str) -> SourceGone | SourceForbidden | SourceBusy:
+    """An error of the file system in our terms."""
+    shown = printable(path)
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return SourceGone(f"{shown} is not there (any more).")
+    if isinstance(error, PermissionError):
+        return SourceForbidden(f"{shown} may not be read: no permission.")
+    return SourceBusy(f"{shown} cannot be read now: {error.strerror or error}.")
+
+
+class _Walk:
+    """Everything below a folder, each file by one name.
+
+    Depth first with an own stack: folders may be nested deeper than calls can be. Links, where they are
+    followed, come after everything real, so that a folder keeps its own name where it also lies behind a
+    link; each folder is entered once, since links may lead in circles.
+    """
+
+    def __init__(self, folder: str, output: str | None, *, follows_links: bool) -> None:
+        self._output, self._follows_links = output, follows_links
+        self._stack, self._links = [folder], deque[str]()
+        self._entered: set[_Identity] = set()
+        if follows_links and output and Path(output).exists():
+            self._entered.add(_identity(output))
+
+    def found(self) -> Iterator[Found]:
+        while self._stack or self._links:
+            is_real = bool(self._stack)
+            path = self._stack.pop() if is_real else self._links.popleft()
+            try:
+                yield from self._folder(path) if is_real else self._behind(path)
+            except OSError as error:
+                yield problem(path, error)
+
+    def _folder(self, path: str) -> Iterator[Found]:
+        if self._follows_links:
+            identity = _identity(path)
+            if identity in self._entered:
+                yield passed_over(path, LOOP)
+                return
+            self._entered.add(identity)
+        with os.scandir(path) as entries:
+            ordered = sorted(entries, key=lambda entry: entry.name)
+        folders: list[str] = []
+        for entry in ordered:
+            found = self._entry(entry, folders)
+            if found is not None:
+                yield found
+        self._stack.extend(reversed(folders))
+
+    def _behind(self, link: str) -> Iterator[Found]:
+        if Path(link).is_dir():
+            self._stack.append(link)
+        else:
+            yield from at(link, self._output, follows_links=False)
+
+    def _entry(self, entry: os.DirEntry[str], folders: list[str]) -> Found | None:
+        """A file or why it is passed over; a folder and a link to follow are put down for later."""
+        ignored = OUTPUT if entry.path == self._output else ignored_name(entry.name)
+        if entry.is_symlink() and not self._follows_links:
+            ignored = LINK
+        if ignored:
+            return passed_over(entry.path, ignored)
+        if entry.is_symlink():
+            self._links.append(entry.path)
+            return None
+        if entry.is_dir(follow_symlinks=False):
+            folders.append(entry.path)
+            return None
+        return _file(entry)
+
+
+def _file(entry: os.DirEntry[str]) -> Found:
+    try:
+        facts = entry.stat(follow_symlinks=False)
+    except OSError as error:
+        return problem(entry.path, error)
+    if not stat.S_ISREG(facts.st_mode):
+        return passed_over(entry.path, SPECIAL)
+    return SourceFile(entry.path, facts.st_size, facts.st_mtime_ns)
+
+
+def _identity(path: str) -> _Identity:
+    facts = os.stat(path)  # noqa: PTH116 (undecodable and very long names)
+    return facts.st_dev, facts.st_ino
