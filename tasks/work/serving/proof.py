@@ -39,7 +39,7 @@ def prove(url: str, vlm: Vlm, api_key: str = "", deadline_s: float = 30.0) -> Pr
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     try:
         answer = httpx.post(
-            f"{url}/v1/chat/completions", json=_request(vlm), headers=headers, timeout=deadline_s
+            f"{url}/v1/chat/completions", json=proof_request(vlm), headers=headers, timeout=deadline_s
         )
     except httpx.HTTPError as error:
         return Proof(time.perf_counter() - started, error=f"{type(error).__name__}: {error}")
@@ -50,7 +50,8 @@ def prove(url: str, vlm: Vlm, api_key: str = "", deadline_s: float = 30.0) -> Pr
     return Proof(seconds, tokens, "" if tokens else "The server answered without a token.")
 
 
-def _request(vlm: Vlm) -> dict[str, object]:
+def proof_request(vlm: Vlm) -> dict[str, object]:
+    """Body of a chat completion that asks for a few tokens about the small picture."""
     prompt = vlm.task("").prompt
     picture = base64.b64encode(_picture(vlm)).decode()
     return {
