@@ -27,6 +27,7 @@ def to_load(connection: sa.Connection, claim: Claim) -> tuple[PageToLoad, ...]:
     page, reading, work = tables.page, tables.reading, tables.claim
     of_page = (work.c.document_id == page.c.document_id) & (work.c.page_no == page.c.page_no)
     read = (reading.c.document_id == page.c.document_id) & (reading.c.page_no == page.c.page_no)
+    read &= reading.c.superseded_at.is_(None)
     columns = [reading.c.verdict, reading.c.blocks, work.c.status, work.c.code, work.c.message]
     query = (
         sa.select(page.c.page_no, reading.c.id, *columns)

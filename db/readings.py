@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from db import claims, runs, tables
 from models.claim import Claim
 from models.reading import FinishReason, Reading, ReadingSource
-from models.verdict import Finding, Severity
+from models.verdict import Finding, Severity, Verdict
 from models.work import CachedReading, PageResult
 
 t = tables.reading
@@ -36,15 +36,15 @@ _SAME = (
 def save(connection: sa.Connection, results: Sequence[PageResult]) -> frozenset[int]:
     """Keep readings with their findings and end their pages; says which claims were still ours.
 
-    A document whose last page this was becomes ready to load. A page that has a reading under its recipe
-    keeps that one.
+    A document whose last page this was becomes ready to load. An earlier reading of the page under the same
+    recipe is superseded; it stays in the database for the editions that show it.
     """
     ours = claims.held(connection, [result.claim for result in results])
     kept = sorted((r for r in results if r.claim.id in ours), key=lambda result: result.claim.id)
     if kept:
-        added = insert(t).on_conflict_do_nothing(index_elements=["document_id", "page_no", "recipe_id"])
-        rows = [_row(result) for result in kept]
-        new = connection.execute(added.returning(t.c.id, t.c.document_id, t.c.page_no, t.c.recipe_id), rows)
+        _supersede(connection, kept)
+        added = insert(t).returning(t.c.id, t.c.document_id, t.c.page_no, t.c.recipe_id)
+        new = connection.execute(added, [_row(result) for result in kept])
         ids = {(row.document_id, row.page_no, row.recipe_id): row.id for row in new}
         _save_findings(connection, kept, ids)
     claims.end(connection, [result.claim for result in kept])
@@ -52,7 +52,10 @@ def save(connection: sa.Connection, results: Sequence[PageResult]) -> frozenset[
 
 
 def cached(connection: sa.Connection, leased: Sequence[Claim]) -> dict[int, CachedReading]:
-    """Readings by claim id that an OCR engine gave for the same picture under the same recipe."""
+    """Readings by claim id that an OCR engine gave for the same picture under the same recipe.
+
+    None for a page whose own reading a backfill asks for again, and none that was bad: it is worth a try.
+    """
     image = tables.page_image
     found: dict[int, CachedReading] = {}
     for recipe_id in sorted({claim.recipe_id for claim in leased}):
@@ -65,13 +68,21 @@ def cached(connection: sa.Connection, leased: Sequence[Claim]) -> dict[int, Cach
                 sa.tuple_(image.c.document_id, image.c.page_no).in_(pages),
                 image.c.preprocess_key == key,
                 t.c.source == ReadingSource.OCR.value,
+                t.c.verdict != Verdict.BAD.value,
+                t.c.superseded_at.is_(None),
+                ~_has_own(image, recipe_id),
             )
             .order_by(t.c.id.desc())
         )
         for row in connection.execute(query):
-            # Its own reading under this very recipe would be the page's end, so any row is another page's.
             found[pages[row.for_document, row.for_page]] = CachedReading(row.id, _reading(row))
     return found
+
+
+def _has_own(image: sa.Table, recipe_id: int) -> sa.ColumnElement[bool]:
+    own = t.alias("own")
+    is_own = (own.c.document_id == image.c.document_id) & (own.c.page_no == image.c.page_no)
+    return sa.exists().where(is_own, own.c.recipe_id == recipe_id, own.c.superseded_at.is_(None))
 
 
 def findings_of(connection: sa.Connection, reading_ids: Iterable[int]) -> dict[int, tuple[Finding, ...]]:
@@ -83,6 +94,12 @@ def findings_of(connection: sa.Connection, reading_ids: Iterable[int]) -> dict[i
         finding = Finding(row.code, Severity(row.severity), row.message, row.evidence)
         found.setdefault(row.reading_id, []).append(finding)
     return {reading_id: tuple(findings) for reading_id, findings in found.items()}
+
+
+def _supersede(connection: sa.Connection, results: Iterable[PageResult]) -> None:
+    page = sa.tuple_(t.c.document_id, t.c.page_no, t.c.recipe_id)
+    old = page.in_([_key(result.claim) for result in results]) & t.c.superseded_at.is_(None)
+    connection.execute(sa.update(t).where(old).values(superseded_at=sa.func.now()))
 
 
 def _save_findings(

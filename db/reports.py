@@ -87,7 +87,7 @@ def _query(connection: sa.Connection, document_id: int, recipe_id: int) -> sa.Se
             image.c.sha256.label("image_sha256"),
             image.c.suffix.label("image_suffix"),
         )
-        .outerjoin_from(p, r, _same_page(p, r) & (r.c.recipe_id == recipe_id))
+        .outerjoin_from(p, r, _same_page(p, r) & (r.c.recipe_id == recipe_id) & r.c.superseded_at.is_(None))
         .outerjoin(t, _same_page(p, t) & (t.c.recipe_id == recipe_id))
         .outerjoin(image, _same_page(p, image) & (image.c.preprocess_key == key))
         .where(p.c.document_id == document_id)

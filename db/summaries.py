@@ -58,11 +58,12 @@ def _verdicts(connection: sa.Connection, run_id: int) -> dict[int, dict[Verdict,
     page, reading, claim = tables.page, tables.reading, tables.claim
     failed = sa.case((claim.c.status == ClaimStatus.FAILED.value, Verdict.BAD.value))
     verdict = sa.func.coalesce(reading.c.verdict, failed).label("verdict")
+    read = _same_page(page, reading) & reading.c.superseded_at.is_(None)
     query = (
         sa.select(page.c.document_id, verdict, sa.func.count())
         .join_from(met, run, run.c.id == met.c.run_id)
         .join(page, page.c.document_id == met.c.document_id)
-        .outerjoin(reading, _same_page(page, reading) & (reading.c.recipe_id == run.c.recipe_id))
+        .outerjoin(reading, read & (reading.c.recipe_id == run.c.recipe_id))
         .outerjoin(claim, _same_page(page, claim) & (claim.c.recipe_id == run.c.recipe_id))
         .where(met.c.run_id == run_id, verdict.is_not(None))
         .group_by(page.c.document_id, verdict)

@@ -1,7 +1,8 @@
 """What can be searched: editions, their pages and passages."""
 
+import sqlalchemy as sa
 from pgvector.sqlalchemy import Vector
-from sqlalchemy import Column, Index, Integer, Table, Text, UniqueConstraint
+from sqlalchemy import Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
 from sqlalchemy.dialects.postgresql import ARRAY, TSVECTOR
 
 from db.columns import Sha256, Typed, identity, now, ref
@@ -31,6 +32,20 @@ edition_page = Table(
     Column("verdict", Text, nullable=False),
     Column("code", Text),
     Column("message", Text),
+)
+
+# Every change of what a document shows, so that the one before can be put back.
+edition_switch = Table(
+    "edition_switch",
+    metadata,
+    identity(),
+    ref("document", index=True),
+    # Null: nothing was shown.
+    Column("before_id", sa.BigInteger, ForeignKey("edition.id", ondelete="CASCADE"), index=True),
+    ref("edition", index=True),
+    Column("kind", Text, nullable=False),
+    Column("by", Text, nullable=False),
+    now("at"),
 )
 
 chunk = Table(

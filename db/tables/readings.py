@@ -1,10 +1,10 @@
 """What was read, and what the checks said of it."""
 
 import sqlalchemy as sa
-from sqlalchemy import Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
+from sqlalchemy import Column, ForeignKey, Index, Integer, Table, Text
 from sqlalchemy.dialects.postgresql import JSONB
 
-from db.columns import Notes, Sha256, Typed, count, identity, now, ref, text
+from db.columns import Notes, Sha256, Time, Typed, count, identity, now, ref, text
 from db.tables.base import metadata, page_key
 from models.reading import Block, Trial
 
@@ -35,7 +35,23 @@ reading = Table(
     Column("queue_s", sa.Double),
     text("server"),
     Column("trial", Typed(Trial)),
-    UniqueConstraint("document_id", "page_no", "recipe_id"),
+    # Set when a backfill read the page again under the same recipe; editions may still show it.
+    Column("superseded_at", Time),
+    # What sums and checks ask for lies in the index: they never touch the texts.
+    Index(
+        "ix_reading_current",
+        "document_id",
+        "page_no",
+        "recipe_id",
+        unique=True,
+        postgresql_include=["verdict", "source", "seconds"],
+        postgresql_where=sa.text("superseded_at IS NULL"),
+    ),
+    Index(
+        "ix_reading_imageless",
+        "id",
+        postgresql_where=sa.text("source = 'ocr' AND image_sha256 IS NULL"),
+    ),
     Index("ix_reading_image_sha256_recipe_id", "image_sha256", "recipe_id"),
     page_key(),
 )

@@ -54,7 +54,11 @@ claim = Table(
     Column("code", Text),
     Column("message", Text),
     ref("run", "SET NULL"),
+    # Of a document: whether what is loaded is shown, and what its last load came to.
+    Column("promotes", sa.Boolean, nullable=False, server_default=sa.true()),
+    ref("edition", "SET NULL"),
     UniqueConstraint("document_id", "recipe_id", "page_no"),
+    Index("ix_claim_edition_id", "edition_id", postgresql_where=sa.text("edition_id IS NOT NULL")),
     Index("ix_claim_ready", "stage", "priority", "id", postgresql_where=sa.text("status = 'ready'")),
     Index("ix_claim_leased", "owner", "leased_until", postgresql_where=sa.text("status = 'leased'")),
     # Rows change a dozen times and soon rest: leave room beside them and sweep early.

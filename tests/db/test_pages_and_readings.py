@@ -124,7 +124,7 @@ def test_a_reading_comes_back_whole_with_its_findings(database: Database) -> Non
     assert (page.tokens_out, page.confidence, page.code) == (2, 0.75, "truncated")
 
 
-def test_a_reading_is_never_overwritten(database: Database) -> None:
+def test_a_reading_is_never_overwritten_but_superseded_by_the_next(database: Database) -> None:
     register(database, intake("/a.pdf"))
     split(database, 1)
     prepare(database)
@@ -134,7 +134,26 @@ def test_a_reading_is_never_overwritten(database: Database) -> None:
         connection.execute(again.values(status="ready", stage="ocr"))
     read(database, "second", bad=[1])
     page = database.run(lambda conn: reports.pages(conn, 1))[0]
-    assert (page.text, page.verdict, page.findings) == ("first", Verdict.GOOD, ())
+    assert (page.text, page.verdict) == ("second", Verdict.BAD)
+    texts = sa.select(tables.reading.c.text, tables.reading.c.superseded_at).order_by(tables.reading.c.id)
+    old, new = database.run(lambda conn: conn.execute(texts).all())
+    assert (old.text, new.text, new.superseded_at) == ("first", "second", None)
+    assert old.superseded_at is not None
+
+
+def test_a_page_asked_for_again_and_a_bad_reading_are_never_copied(database: Database) -> None:
+    register(database, intake("/a.pdf"))
+    split(database, 2)
+    prepare(database)
+    read(database, bad=[2])
+    with database.begin() as connection:
+        again = sa.update(tables.claim).where(tables.claim.c.page_no > 0)
+        connection.execute(again.values(status="ready", stage="ocr"))
+        connection.execute(sa.update(tables.page_image).values(sha256=sha("the same")))
+        connection.execute(sa.update(tables.reading).values(image_sha256=sha("the same")))
+        connection.execute(sa.delete(tables.reading).where(tables.reading.c.page_no == 1))
+    pages_again = lease(database, Stage.OCR)
+    assert database.run(lambda conn: readings.cached(conn, pages_again)) == {}
 
 
 def test_an_equal_picture_under_the_same_recipe_is_known_already(database: Database) -> None:
