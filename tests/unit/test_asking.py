@@ -1,0 +1,88 @@
+"""Questions about pictures: the answer as it comes, the request as it goes, and what can go wrong."""
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from models.engine import OcrRequest
+from models.errors import ConfigurationError, EngineUnavailable, PageFailed
+from models.geometry import Transform
+from models.page import PageImage
+from models.reading import FinishReason
+from models.recipe import Recipe
+from models.vlm import Task, Vlm
+from tasks.work.asking import ask
+from tasks.work.doubles.vllm_server import Model, Said, ScriptedVllm, bad_request
+from tests.unit import vlms
+
+MODEL = Model(name="tiny")
+ANY = Task(prompt="{question}", parser="text", about="any question", max_images=3)
+
+
+def talker() -> Vlm:
+    return vlms.vlm(tasks={"question": ANY})
+
+
+def request(folder: Path, count: int = 1, schema: str = "") -> OcrRequest:
+    paths = [folder / f"{n}.png" for n in range(count)]
+    for n, path in enumerate(paths):
+        Image.new("RGB", (112 + 28 * n, 112), "white").save(path)
+    image = PageImage("0" * 64, ".png", 112, 112, Transform.scale(1, 1), 0.1, is_blank=False)
+    return OcrRequest(
+        image, paths[0], 112, 112, Recipe(), question="How many?", schema=schema, others=tuple(paths[1:])
+    )
+
+
+def test_the_answer_is_heard_word_by_word_and_returned_as_a_whole(tmp_path: Path) -> None:
+    heard: list[str] = []
+    with ScriptedVllm(Said("Three bottles stand on the shelf."), model=MODEL) as server:
+        reading = ask(server.url, talker(), request(tmp_path), heard.append)
+    assert "".join(heard) == reading.text == "Three bottles stand on the shelf."
+    assert len(heard) > 1
+    assert reading.finish_reason is FinishReason.STOP
+    assert reading.tokens_out
+    assert reading.server == server.url
+
+
+def test_all_pictures_and_the_question_are_sent_in_order(tmp_path: Path) -> None:
+    with ScriptedVllm(Said("The left one."), model=MODEL) as server:
+        ask(server.url, talker(), request(tmp_path, 3), lambda _: None)
+        (entry,) = server.entries
+    assert len(entry.asked.images) == 3
+    assert len(set(entry.asked.images)) == 3
+    assert entry.asked.prompt == "How many?"
+
+
+def test_a_schema_becomes_structured_outputs(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"count": {"type": "integer"}}}
+    with ScriptedVllm(Said('{"count": 3}'), model=MODEL) as server:
+        reading = ask(server.url, talker(), request(tmp_path, schema=json.dumps(schema)), lambda _: None)
+        (entry,) = server.entries
+    assert entry.asked.body["structured_outputs"]["json"] == schema
+    assert "3" in reading.text
+
+
+def test_an_answer_that_is_cut_off_says_so(tmp_path: Path) -> None:
+    with ScriptedVllm(Said("And so on", finish="length"), model=MODEL) as server:
+        reading = ask(server.url, talker(), request(tmp_path), lambda _: None)
+    assert reading.finish_reason is FinishReason.LENGTH
+
+
+def test_a_server_that_is_away_is_told_with_the_remedy(tmp_path: Path) -> None:
+    with pytest.raises(EngineUnavailable, match="pagemill serve"):
+        ask("http://127.0.0.1:1", talker(), request(tmp_path), lambda _: None)
+
+
+def test_a_wrong_model_name_and_a_refused_picture_are_told_apart(tmp_path: Path) -> None:
+    with (
+        ScriptedVllm(Said("x"), model=Model(name="other")) as server,
+        pytest.raises(ConfigurationError, match="does not serve 'tiny'"),
+    ):
+        ask(server.url, talker(), request(tmp_path), lambda _: None)
+    with (
+        ScriptedVllm(bad_request("cannot identify image file"), model=MODEL) as server,
+        pytest.raises(PageFailed, match="cannot identify"),
+    ):
+        ask(server.url, talker(), request(tmp_path), lambda _: None)
