@@ -61,6 +61,11 @@ class Recipe(BaseModel):
     )
     orient: bool = Field(False, description="turn sideways and upside-down scans before they are read")
     deskew: bool = Field(False, description="straighten scans that lie up to 5 degrees askew")
+    languages: str = Field(
+        "",
+        pattern=r"^([a-z]{2,3}( [a-z]{2,3})*)?$",
+        description="languages expected, spaces between, e.g. en de; pages in others are suspect",
+    )
     task: str = Field("", description="what the model is asked; empty: the profile's first task")
     asked_sha256: str = Field(
         "", description="of question, JSON schema and further pictures; set by `pagemill ask`"

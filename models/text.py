@@ -64,7 +64,9 @@ def script_of(char: str) -> str:
 
 def scripts(text: str) -> Counter[str]:
     """How many letters of each script `text` holds; `common` is left out."""
-    counts = Counter(script_of(char) for char in text)
+    counts: Counter[str] = Counter()
+    for char, count in Counter(text).items():
+        counts[script_of(char)] += count
     del counts["common"]
     return counts
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from models.engine import OcrRequest
+from models.limits import CheckLimits
 from models.profile import Profile
 from models.text import scripts
 
@@ -29,6 +30,23 @@ class Verdict(StrEnum):
     BAD = "bad"
     BLANK = "blank"
     SKIPPED = "skipped"
+
+
+REPAIRS = frozenset(
+    {
+        "fence-stripped",
+        "html-repaired",
+        "json-repaired",
+        "preamble-stripped",
+        "text-cleaned",
+        "tokens-stripped",
+    }
+)
+"""Notes of an answer that was mended: findings of their own, for information."""
+
+# The layer's words are looked at so far: normalising a run of marks takes time with its square.
+_LAYER_CHARS, _WORD_CHARS = 100_000, 100
+_LIMITS = CheckLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +80,24 @@ class PageUnderCheck:
     """Scripts that the profile reads; empty: nothing is known, all are taken."""
     finds_lines: bool = False
     """As `Profile.finds_lines`."""
+    prompt: str = ""
+    """What the model was asked; empty for engines that are asked nothing."""
+    languages: tuple[str, ...] = ()
+    """Languages that the recipe expects, as ISO 639-1 codes; empty: any."""
+    extracts: bool = False
+    """The answer holds values of fields, not the page."""
+    witness: str = ""
+    """Words of the page from another source, the text layer: what extracted values must occur in."""
+    limits: CheckLimits = _LIMITS
 
     @classmethod
     def of(cls, request: OcrRequest, profile: Profile, notes: tuple[str, ...] = ()) -> "PageUnderCheck":
         """The page of a request, read with `profile`; `notes` are those of its PageFacts."""
         image = request.image
+        words = " ".join(word.text[:_WORD_CHARS] for word in request.words)[:_LAYER_CHARS]
         # Letters of formulas (𝑥) are their plain letters here: OCR reads them as such.
-        layer = unicodedata.normalize("NFKC", " ".join(word.text for word in request.words))
+        layer = unicodedata.normalize("NFKC", words)
+        task = profile.vlm.task(request.recipe.task) if profile.vlm else None
         return cls(
             width_pt=request.width_pt,
             height_pt=request.height_pt,
@@ -80,4 +109,9 @@ class PageUnderCheck:
             layer_scripts=scripts(layer),
             reads=profile.scripts,
             finds_lines=profile.finds_lines,
+            prompt=task.prompt if task else "",
+            languages=tuple(request.recipe.languages.split()),
+            extracts=task is not None and task.parser == "glm-json",
+            witness=layer,
+            limits=profile.checks,
         )

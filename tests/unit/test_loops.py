@@ -89,13 +89,13 @@ def test_a_page_without_blocks_is_searched_by_its_text() -> None:
 
 @given(st.text("ab ", min_size=1, max_size=12), st.integers(3, 30), st.text("cd", max_size=5))
 def test_a_repeated_unit_is_always_among_the_runs(unit: str, times: int, before: str) -> None:
-    runs = longest_runs(before + unit * times, max_period=12)
+    runs = longest_runs(before + unit * times, range(1, 13))
     assert any(run.chars >= len(unit) * times for run in runs)
 
 
 @given(st.text(max_size=80))
 def test_every_run_repeats_its_unit(text: str) -> None:
-    for run in longest_runs(text, max_period=20):
+    for run in longest_runs(text, range(1, 21)):
         stretch = text[run.start : run.end]
         assert stretch == (run.unit * (run.repeats + 1))[: run.chars]
         assert run.repeats >= 2

@@ -27,10 +27,11 @@ CHANGES: dict[str, object] = {
     "x_height_px": 12.0,
     "orient": True,
     "deskew": True,
+    "languages": "en de",
     "task": "table",
     "asked_sha256": "00",
 }
-_OF_THE_PICTURE = set(CHANGES) - {"profile", "revision", "text_layer", "task", "asked_sha256"}
+_OF_THE_PICTURE = set(CHANGES) - {"profile", "revision", "text_layer", "languages", "task", "asked_sha256"}
 
 _recipes = st.builds(
     Recipe,

@@ -1,66 +1,289 @@
-"""The list of checks: what each is called, how much it weighs and what it looks for."""
+"""The list of checks: what each is called, how much it weighs, what it looks for and what to do about it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from models.limits import CheckLimits
 from models.reading import Reading
-from models.verdict import Finding, PageUnderCheck, Severity
-from tasks.work.checks import rules
-from tasks.work.checks.limits import CheckLimits
+from models.verdict import REPAIRS, Finding, PageUnderCheck, Severity
+from tasks.work.checks import fields, formulas, languages, neighbours, repeats, rules, structure, wording
+from tasks.work.checks.case import Case, Sighting
 
-Rule = Callable[[rules.Case], rules.Sighting | None]
+Rule = Callable[[Case], Sighting | None]
+DocumentRule = Callable[[int, neighbours.Leaves, CheckLimits], Sighting | None]
+
+_ERROR, _WARNING = Severity.ERROR, Severity.WARNING
+# What a ladder of retries does, and a person can ask for.
+_AGAIN = "read it again, with other sampling, pixels or another profile"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """One check: stable code, weight of its findings unless one says otherwise, and a line about it."""
-
+class _Named:
     code: str
     severity: Severity
+    """Weight of its findings unless one says otherwise."""
     about: str
+    remedy: str
+    """What a person should do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check(_Named):
+    """A check of one page."""
+
     rule: Rule
+    is_optional: bool = False
+    """Made only where a profile's limits enable it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentCheck(_Named):
+    """A check of a page against the pages around it."""
+
+    rule: DocumentRule
 
 
 CHECKS: tuple[Check, ...] = (
-    Check("truncated", Severity.ERROR, "the engine stopped at its length limit", rules.truncated),
-    Check("repetition", Severity.ERROR, "the engine stopped because it repeated itself", rules.repetition),
-    Check("loop", Severity.ERROR, "the text repeats itself as no printed page does", rules.loop),
-    Check("empty-with-ink", Severity.ERROR, "ink on the page and nothing read", rules.empty_with_ink),
+    Check(
+        "truncated",
+        _ERROR,
+        "the engine stopped at its length limit",
+        "raise the token limit, or read the page in halves",
+        rules.truncated,
+    ),
+    Check("repetition", _ERROR, "the engine stopped because it repeated itself", _AGAIN, rules.repetition),
+    Check("loop", _ERROR, "the text repeats itself as no printed page does", _AGAIN, repeats.loop),
+    Check(
+        "empty-with-ink",
+        _ERROR,
+        "ink on the page and nothing read",
+        f"look at the picture: {_AGAIN}, or accept it as a picture",
+        rules.empty_with_ink,
+    ),
     Check(
         "no-text-found",
-        Severity.WARNING,
+        _WARNING,
         "a line finder found no line on a page with ink",
+        "look at the picture; accept it if there is no text",
         rules.no_text_found,
     ),
-    Check("text-on-blank", Severity.ERROR, "text for a page without ink", rules.text_on_blank),
     Check(
-        "control-characters", Severity.ERROR, "text that the database would refuse", rules.control_characters
+        "text-on-blank",
+        _ERROR,
+        "text for a page without ink",
+        "look at the picture; accept the page as blank",
+        rules.text_on_blank,
     ),
-    Check("text-lost", Severity.ERROR, "text and blocks of a page differ", rules.text_lost),
-    Check("layer-disagreement", Severity.WARNING, "text layer and reading differ", rules.layer_disagreement),
-    Check("too-much-text", Severity.WARNING, "more text than the ink can draw", rules.too_much_text),
     Check(
-        "script-unsupported", Severity.WARNING, "a script the profile cannot read", rules.script_unsupported
+        "answer-too-long",
+        _ERROR,
+        "more text than any printed page holds",
+        f"look at the picture; {_AGAIN}",
+        rules.answer_too_long,
     ),
-    Check("low-confidence", Severity.WARNING, "the engine is not sure of what it read", rules.low_confidence),
-    Check("boxes-outside-page", Severity.WARNING, "boxes that stand off the page", rules.boxes_outside),
+    Check(
+        "control-characters",
+        _ERROR,
+        "text that the database would refuse",
+        "report it: texts are cleaned before they get here",
+        rules.control_characters,
+    ),
+    Check(
+        "text-lost",
+        _ERROR,
+        "text and blocks of a page differ",
+        "report it with the raw answer: a parser lost words",
+        rules.text_lost,
+    ),
+    Check(
+        "chat-text",
+        _ERROR,
+        "a refusal or remarks of the model instead of the page",
+        f"look whether the page is legible; {_AGAIN}",
+        wording.chat_text,
+    ),
+    Check(
+        "prompt-echo",
+        _WARNING,
+        "the answer repeats what was asked",
+        "use the prompt the model was trained on; read it again",
+        wording.prompt_echo,
+    ),
+    Check(
+        "leaked-token",
+        _WARNING,
+        "special tokens of the model in the text",
+        "compare with the picture; set stop strings in the profile",
+        wording.leaked_token,
+    ),
+    Check(
+        "leaked-markup",
+        _WARNING,
+        "tags, boxes or keys of the answer's form in the text",
+        "choose the parser of the model's own format; read it again",
+        wording.leaked_markup,
+    ),
+    Check(
+        "stray-fence",
+        _WARNING,
+        "a code fence that is none of the page's",
+        "compare the end with the picture: the answer may be cut",
+        wording.stray_fence,
+    ),
+    Check("layout-invalid", _ERROR, "an answer that is not of its form", _AGAIN, structure.layout_invalid),
+    Check(
+        "table-too-large",
+        _WARNING,
+        "a table with more cells than a page prints",
+        f"look at the picture; {_AGAIN}",
+        structure.table_too_large,
+    ),
+    Check(
+        "table-ragged",
+        _WARNING,
+        "rows of a table that differ in length",
+        "compare the table with the picture, edit it or read it again",
+        structure.table_ragged,
+    ),
+    Check(
+        "column-jump",
+        _WARNING,
+        "a table whose number of columns jumps",
+        "compare the table with the picture: cells may have been made up",
+        structure.column_jump,
+    ),
+    Check(
+        "formula-unbalanced",
+        _WARNING,
+        "formulas that LaTeX refuses",
+        "compare the formulas with the picture and edit them",
+        formulas.formula_unbalanced,
+    ),
+    Check(
+        "field-not-on-page",
+        _WARNING,
+        "extracted values that do not occur on the page",
+        "compare the values with the picture and edit them",
+        fields.field_not_on_page,
+    ),
+    Check(
+        "sums-differ",
+        _WARNING,
+        "amounts that do not add up to their total",
+        "compare the amounts with the picture: a row or a digit may be wrong",
+        fields.sums_differ,
+        is_optional=True,
+    ),
+    Check(
+        "layer-disagreement",
+        _WARNING,
+        "text layer and reading differ",
+        "compare both with the picture; take the text layer if it is right",
+        rules.layer_disagreement,
+    ),
+    Check(
+        "too-much-text",
+        _WARNING,
+        "more text than the ink can draw",
+        "compare the end of the text with the picture: it may be made up",
+        rules.too_much_text,
+    ),
+    Check(
+        "script-unsupported",
+        _WARNING,
+        "a script the profile cannot read",
+        "read it with a profile that knows the script",
+        rules.script_unsupported,
+    ),
+    Check(
+        "language-unexpected",
+        _WARNING,
+        "a language the recipe does not expect",
+        "look at the picture; add the language to the recipe or read it again",
+        languages.language_unexpected,
+    ),
+    Check(
+        "low-confidence",
+        _WARNING,
+        "the engine is not sure of what it read",
+        "compare with the picture; read it with more pixels or another profile",
+        rules.low_confidence,
+    ),
+    Check(
+        "boxes-outside-page",
+        _WARNING,
+        "boxes that stand off the page",
+        "check the profile's box scale; the text itself may be right",
+        rules.boxes_outside,
+    ),
+)
+
+DOCUMENT_CHECKS: tuple[DocumentCheck, ...] = (
+    DocumentCheck(
+        "script-jump",
+        _WARNING,
+        "another script than on the pages around it",
+        "look at the picture: the model may have made up the text",
+        neighbours.script_jump,
+    ),
+    DocumentCheck(
+        "language-jump",
+        _WARNING,
+        "another language than on the pages around it",
+        "look at the picture: the model may have translated or made up the text",
+        neighbours.language_jump,
+    ),
+    DocumentCheck(
+        "running-line-lost",
+        _WARNING,
+        "a header or footer that the pages around it have",
+        "look at the top and bottom of the picture",
+        neighbours.running_line_lost,
+    ),
 )
 
 
 def check(reading: Reading, page: PageUnderCheck, limits: CheckLimits | None = None) -> tuple[Finding, ...]:
-    """All findings about `reading`, in the order of CHECKS, then the notes of page and engine as INFO."""
-    case = rules.Case(reading, page, limits or CheckLimits())
-    found = [finding for one in CHECKS if (finding := _finding(one, case))]
+    """All findings about `reading`, in the order of CHECKS, then the notes of page and engine as INFO.
+
+    `limits`: those of the page's profile unless others are given.
+    """
+    case = Case(reading, page, limits or page.limits)
+    found = [_finding(one, seen) for one in made(case.limits) if (seen := one.rule(case))]
     codes = {finding.code for finding in found}
-    notes = [note for note in dict.fromkeys((*page.notes, *reading.notes)) if note not in codes]
-    return (
-        *found,
-        *(Finding(note, Severity.INFO, "Noted while the page was prepared or read.") for note in notes),
-    )
+    notes = dict.fromkeys((*page.notes, *reading.notes))
+    return (*found, *(_note(note) for note in notes if note not in codes))
 
 
-def _finding(one: Check, case: rules.Case) -> Finding | None:
-    seen = one.rule(case)
-    if seen is None:
-        return None
+def check_document(
+    pages: Mapping[int, Reading], limits: CheckLimits | None = None
+) -> dict[int, tuple[Finding, ...]]:
+    """Findings that only the pages around a page tell, by page number; pages without any are left out.
+
+    `pages` are the readings of one document by number, from 1. Missing and blank ones are no neighbours.
+    """
+    limits = limits or CheckLimits()
+    known = neighbours.leaves(pages, limits)
+    rules_made = [one for one in DOCUMENT_CHECKS if one.code not in limits.disabled]
+    found = {
+        number: tuple(_finding(one, seen) for one in rules_made if (seen := one.rule(number, known, limits)))
+        for number in known
+    }
+    return {number: findings for number, findings in found.items() if findings}
+
+
+def made(limits: CheckLimits) -> Iterator[Check]:
+    """The checks that `limits` ask for."""
+    for one in CHECKS:
+        if one.code not in limits.disabled and (not one.is_optional or one.code in limits.enabled):
+            yield one
+
+
+def _finding(one: _Named, seen: Sighting) -> Finding:
     return Finding(one.code, seen.severity or one.severity, seen.message, seen.evidence)
+
+
+def _note(code: str) -> Finding:
+    if code in REPAIRS:
+        return Finding(code, Severity.INFO, "The answer had to be mended before it could be read.")
+    return Finding(code, Severity.INFO, "Noted while the page was prepared or read.")

@@ -1,49 +1,15 @@
 """The checks themselves: each looks at one thing and says what it saw, or nothing."""
 
 from collections import Counter
-from dataclasses import dataclass, field
 
 from models.geometry import Box
-from models.reading import BlockType, FinishReason, Reading, ReadingSource
+from models.reading import BlockType, FinishReason, ReadingSource
 from models.text import clean, scripts
 from models.verdict import PageUnderCheck, Severity
-from tasks.work.checks.limits import CheckLimits
-from tasks.work.checks.loops import find_loop, loop_text
+from tasks.work.checks.case import Case, Evidence, Sighting
 
 SCRIPT_NOTE = "script-unsupported"
-
-
-Evidence = dict[str, float | int | str]
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A reading, its page and the limits it is held to."""
-
-    reading: Reading
-    page: PageUnderCheck
-    limits: CheckLimits
-
-    @property
-    def has_answer(self) -> bool:
-        """Text, or a description of a picture."""
-        blocks = self.reading.blocks
-        return bool(self.reading.text.strip()) or any(block.text.strip() for block in blocks)
-
-    @property
-    def has_layer_words(self) -> bool:
-        """The file itself says that there is text: agreement is measured only against a sane layer."""
-        is_sane = self.reading.layer_agreement is not None
-        return is_sane and self.page.layer_words >= self.limits.layer_words
-
-
-@dataclass(frozen=True, slots=True)
-class Sighting:
-    """What a check saw. `severity` only where it differs from the check's own."""
-
-    message: str
-    evidence: Evidence = field(default_factory=dict)
-    severity: Severity | None = None
+TOO_LONG_NOTE = "answer-too-long"
 
 
 def truncated(case: Case) -> Sighting | None:
@@ -59,20 +25,6 @@ def repetition(case: Case) -> Sighting | None:
     if case.reading.finish_reason is not FinishReason.REPETITION:
         return None
     return Sighting("The engine stopped because it repeated itself.")
-
-
-def loop(case: Case) -> Sighting | None:
-    """The text repeats itself as no printed page does; text layers and line readers cannot."""
-    if case.reading.source is not ReadingSource.OCR or case.page.finds_lines:
-        return None
-    run = find_loop(loop_text(case.reading.blocks, case.reading.text, case.limits), case.limits)
-    if run is None:
-        return None
-    return Sighting(
-        f"The same {run.period} characters stand {run.repeats} times in a row.",
-        {"period": run.period, "repeats": run.repeats, "chars": run.chars},
-        None if run.chars >= case.limits.loop_chars else Severity.WARNING,
-    )
 
 
 def empty_with_ink(case: Case) -> Sighting | None:
@@ -118,14 +70,26 @@ def control_characters(case: Case) -> Sighting | None:
     return Sighting("The text holds control characters or half characters.", {"texts": dirty})
 
 
+def answer_too_long(case: Case) -> Sighting | None:
+    """More text than any printed page holds; what is looked at besides is its start and its end."""
+    chars, is_noted = len(case.reading.text), TOO_LONG_NOTE in case.reading.notes
+    if case.reading.source is not ReadingSource.OCR or (chars <= case.limits.most_chars and not is_noted):
+        return None
+    return Sighting("There is more text than any printed page holds.", {"chars": chars})
+
+
 def text_lost(case: Case) -> Sighting | None:
     """Text and blocks must hold the same characters: only blocks reach the knowledge base."""
-    text, blocks = _chars(case.reading.text), Counter[str]()
-    words = Counter[str]()
+    said = [block for block in case.reading.blocks if block.type is not BlockType.PICTURE]
+    if _bare(case.reading.text) == "".join(_bare(block.text) for block in said):
+        return None
+    text, words = _chars(case.reading.text), Counter[str]()
+    for block in said:
+        words.update(_bare(block.text))
+    blocks = words.copy()
     for block in case.reading.blocks:
-        blocks += _chars(block.text)
-        if block.type is not BlockType.PICTURE:
-            words += _chars(block.text)
+        if block.type is BlockType.PICTURE:
+            blocks.update(_bare(block.text))
     lost, added = (text - blocks).total(), (words - text).total()
     if not lost and not added:
         return None
@@ -147,7 +111,7 @@ def too_much_text(case: Case) -> Sighting | None:
     """More characters than the page's ink can draw."""
     if case.reading.source is not ReadingSource.OCR or case.page.is_blank:
         return None
-    chars, ink_px = _chars(case.reading.text).total(), case.page.ink * case.page.pixels
+    chars, ink_px = len(_bare(case.reading.text)), case.page.ink * case.page.pixels
     if chars < case.limits.min_chars_for_ink or ink_px >= chars * case.limits.ink_px_per_char:
         return None
     evidence: Evidence = {"chars": chars, "ink_px": round(ink_px)}
@@ -189,8 +153,12 @@ def boxes_outside(case: Case) -> Sighting | None:
     return Sighting(f"{outside} of {len(boxes)} boxes stand outside the page.", evidence)
 
 
+def _bare(text: str) -> str:
+    return "".join(text.split())
+
+
 def _chars(text: str) -> Counter[str]:
-    return Counter("".join(text.split()))
+    return Counter(_bare(text))
 
 
 def _is_outside(box: Box, page: PageUnderCheck, slack: float) -> bool:
