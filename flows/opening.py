@@ -16,7 +16,7 @@ from models.recipe import Recipe
 from models.settings import Settings, get_settings
 from models.stage import Outcome
 from tasks.mill import Mill, read_passwords
-from tasks.work.engines import open_engine
+from tasks.work.engines import open_engine, servers_for
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,8 @@ def open_mill(
     profile = profiles.get(profile_name)
     recipe = profile.recipe().with_options(options)
     read_passwords(settings.password_file)
-    engine = open_engine(profile, jobs or settings.jobs) if reads else None
+    servers = servers_for(profile, settings)
+    engine = open_engine(profile, jobs or settings.jobs, servers) if reads else None
     database = open_database(settings)
     facts = dict(engine.facts()) if engine else {}
     run_id = database.run(lambda conn: runs.start(conn, kind, recipe, facts, prefect_run_id()))

@@ -45,8 +45,11 @@ class OcrEngine(Protocol):
     """
 
     name: str
-    slots: int
-    """Pages it works on at once; a drain keeps that many and a few more submitted."""
+
+    @property
+    def slots(self) -> int:
+        """Pages it works on at once now; a drain keeps that many and a few more submitted. May change."""
+        ...
 
     def submit(self, request: OcrRequest) -> Future[Reading]:
         """Start reading a page."""

@@ -1,0 +1,107 @@
+"""Pictures as they go over the wire: the stored bytes, scaled only where the model could not take them."""
+
+import base64
+import io
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image
+
+from models.engine import OcrRequest
+from models.errors import Code, PageFailed
+from models.geometry import Transform
+from models.vlm import Vlm
+
+_MEDIA = {".jpg": "jpeg", ".jpeg": "jpeg", ".png": "png", ".webp": "webp"}
+_LEAST_REPLY = 512
+"""Tokens that a page's picture has to leave for the reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An encoded picture. `transform`: its pixels → page points."""
+
+    data: bytes
+    media: str
+    """jpeg, png or webp."""
+    width_px: int
+    height_px: int
+    transform: Transform
+
+    def url(self) -> bytes:
+        """As a data URL."""
+        return b"data:image/" + self.media.encode() + b";base64," + base64.b64encode(self.data)
+
+    def shrunk(self, share: float) -> "Picture":
+        """With `share` of its pixels, in the same format."""
+        factor = math.sqrt(share)
+        return self.resized(round(self.width_px * factor), round(self.height_px * factor))
+
+    def resized(self, width_px: int, height_px: int) -> "Picture":
+        """Resampled to a size. Raises PageFailed (ocr-failed) when it cannot be decoded."""
+        size = max(1, width_px), max(1, height_px)
+        try:
+            with Image.open(io.BytesIO(self.data)) as image:
+                smaller = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+            raise PageFailed(f"The page image cannot be decoded: {error}.", Code.OCR_FAILED) from error
+        data = io.BytesIO()
+        smaller.save(data, self.media, quality=90)
+        back = Transform.scale(self.width_px / size[0], self.height_px / size[1])
+        return Picture(data.getvalue(), self.media, *size, self.transform.after(back))
+
+
+def load(request: OcrRequest) -> Picture:
+    """The page image of a request as it lies in the store."""
+    image = request.image
+    return Picture(
+        _read(request.path), _media(request.path), image.width_px, image.height_px, image.transform
+    )
+
+
+def load_other(path: Path) -> Picture:
+    """A further picture of a comparison."""
+    data = _read(path)
+    with Image.open(io.BytesIO(data)) as image:
+        width, height = image.size
+    return Picture(data, _media(path), width, height, Transform.scale(1, 1))
+
+
+def size_to_send(picture: Picture, vlm: Vlm, context: int) -> tuple[int, int]:
+    """Size that the model can take and that leaves room for a reply: the picture's own, nearly always.
+
+    Preparing a page sees to that; this is for page images made for another model and for what `ask` is given.
+    """
+    pixels, size = vlm.pixels, (picture.width_px, picture.height_px)
+    if min(size) < pixels.grid_px or size[0] * size[1] > pixels.max_pixels:
+        size = pixels.fitted(*size)
+    room = max(1, context - vlm.prompt_tokens - _LEAST_REPLY)
+    tokens = pixels.tokens(*size)
+    if tokens > room:
+        factor = math.sqrt(room / tokens)
+        grid = pixels.grid_px
+        return snapped(size[0] * factor, grid), snapped(size[1] * factor, grid)
+    return size
+
+
+def snapped(side: float, grid: int) -> int:
+    """The largest multiple of the grid within a side, at least one."""
+    return max(grid, int(side // grid) * grid)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise PageFailed(
+            "The page image is missing from the store; ingest the document again to make it anew.",
+            Code.OCR_FAILED,
+        ) from error
+
+
+def _media(path: Path) -> str:
+    try:
+        return _MEDIA[path.suffix.lower()]
+    except KeyError:
+        raise PageFailed(f"Servers take no pictures of type '{path.suffix}'.", Code.OCR_REJECTED) from None
