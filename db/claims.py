@@ -277,4 +277,5 @@ def _claim(row: sa.Row[tuple[object, ...]]) -> Claim:
         ready_at=row.ready_at,
         leased_at=row.leased_at,
         crashes=row.crashes,
+        priority=row.priority,
     )

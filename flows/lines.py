@@ -4,9 +4,9 @@ from prefect.context import FlowRunContext
 
 from models.profile import Profile
 from models.stage import Stage
-from tasks.drain import Line
+from tasks.drain import Lane, Line
 from tasks.load import load_batch
-from tasks.ocr import ocr_batch
+from tasks.ocr import OcrLane
 from tasks.preprocess import preprocess_batch
 from tasks.split import split_batch
 
@@ -17,20 +17,21 @@ _RECORDED = 16
 _LANES = 2
 
 
-def split_lines() -> list[Line]:
+def split_lines() -> list[Lane]:
     """Documents become pages, pages become page images."""
     return [
         Line(Stage.SPLIT, split_batch, _at_once(8), _LANES),
-        Line(Stage.PREPROCESS, preprocess_batch, _at_once(32), _LANES),
+        # The first pages are prepared in small batches, so that reading begins soon.
+        Line(Stage.PREPROCESS, preprocess_batch, _at_once(32), _LANES, first=_at_once(1)),
     ]
 
 
-def ocr_lines(profile: Profile) -> list[Line]:
-    """Page images become readings, in the profile's batches."""
-    return [Line(Stage.OCR, ocr_batch, _at_once(profile.batch_pages), _LANES)]
+def ocr_lines(profile: Profile) -> list[Lane]:
+    """Page images become readings; one lane keeps the engine full, whatever batches they came in."""
+    return [OcrLane(_at_once(profile.batch_pages))]
 
 
-def load_lines() -> list[Line]:
+def load_lines() -> list[Lane]:
     """Readings become passages in the knowledge base."""
     return [Line(Stage.LOAD, load_batch, _at_once(4), _LANES)]
 

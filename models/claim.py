@@ -24,6 +24,8 @@ class Claim:
     leased_at: dt.datetime
     crashes: int = 0
     """Worker deaths this work was in flight at."""
+    priority: int = 0
+    """Lower is more urgent."""
 
 
 @dataclass(frozen=True, slots=True)

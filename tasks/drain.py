@@ -4,26 +4,55 @@ import contextvars
 import logging
 import math
 import random
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from typing import Protocol
 
 from models.claim import Claim
-from models.errors import DatabaseUnreachable, TransientError
+from models.errors import DatabaseUnreachable, PagemillError, TransientError
 from models.stage import Stage
 from tasks.mill import Mill
 
 log = logging.getLogger(__name__)
 
 # An idle lane asks the ledger again ever more seldom: asking every half second cost 3 % of a core.
-_SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 2.0
+SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.02, 2.0
+_LOOK_S = 0.2
 _MOST_FAILURES = 8
+_GROWTH = 4
+
+IsOver = Callable[[], bool]
+
+
+class Lane(Protocol):
+    """How a drain works one stage, in `lanes` threads."""
+
+    @property
+    def stage(self) -> Stage:
+        """Whose work it claims."""
+        ...
+
+    @property
+    def limit(self) -> int:
+        """Most pieces of work of one task run."""
+        ...
+
+    @property
+    def lanes(self) -> int:
+        """Threads that do the same."""
+        ...
+
+    def run(self, mill: Mill, is_over: IsOver, deadline: float) -> None:
+        """Work until over, until `deadline` on the monotonic clock, or until the mill is stopped."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """How a drain works one stage: `lanes` threads, each with a batch of at most `limit` claims at a time.
+    """Batches of at most `limit` claims, each worked off before the next is claimed.
 
     Two lanes overlap their batches: while the tail of one is worked off, the next keeps the workers busy.
     """
@@ -32,9 +61,52 @@ class Line:
     work: Callable[[Mill, list[Claim]], None]
     limit: int
     lanes: int = 1
+    first: int = 0
+    """Claims of the first batch, when that is to be done soon; batches then grow. 0: at once the limit."""
+
+    def run(self, mill: Mill, is_over: IsOver, deadline: float) -> None:
+        """As Lane says."""
+        news, patience = threading.Event(), Patience(mill, self.stage)
+        pause, limit = SHORTEST_PAUSE_S, self.first or self.limit
+        with mill.bells.listening(self.stage, news.set):
+            while not mill.stopping.is_set() and time.monotonic() < deadline:
+                news.clear()
+                try:
+                    claims = mill.claim(self.stage, limit)
+                    if claims:
+                        self.work(mill, claims)
+                        mill.bells.worked(self.stage)
+                    elif is_over():
+                        return
+                except (TransientError, DatabaseUnreachable) as error:
+                    pause = patience.after(error)
+                else:
+                    patience.restore()
+                    pause = 0 if claims else longer(pause)
+                    limit = min(limit * _GROWTH, self.limit) if claims else self.first or self.limit
+                _pause(mill, news, pause)
 
 
-def drain(mill: Mill, lines: list[Line], is_over: Callable[[], bool], budget_s: float | None = None) -> None:
+class Patience:
+    """Passing errors of a lane, in a row: it goes on after a while, but not for ever."""
+
+    def __init__(self, mill: Mill, stage: Stage) -> None:
+        self._mill, self._stage, self._failures = mill, stage, 0
+
+    def after(self, error: PagemillError) -> float:
+        """Seconds to wait; raises `error` when there were too many in a row."""
+        self._failures += 1
+        if self._failures >= _MOST_FAILURES:
+            raise error
+        log.warning("%s lane: %s, try %d of %d", self._stage, error.code, self._failures, _MOST_FAILURES)
+        return self._mill.settings.retry.of(self._stage).delay(self._failures, random.random())  # noqa: S311
+
+    def restore(self) -> None:
+        """Something went well."""
+        self._failures = 0
+
+
+def drain(mill: Mill, lines: Sequence[Lane], is_over: IsOver, budget_s: float | None = None) -> None:
     """Work off all lines; a mill serves one drain.
 
     Ends when `is_over` says so while every lane is idle, when `budget_s` seconds are spent (after the batches
@@ -45,8 +117,7 @@ def drain(mill: Mill, lines: list[Line], is_over: Callable[[], bool], budget_s: 
     with mill.heartbeat(), ThreadPoolExecutor(len(lanes), thread_name_prefix="lane") as pool:
         # Each lane gets the caller's context, so that its task runs belong to the flow run.
         futures = [
-            pool.submit(contextvars.copy_context().run, _lane, mill, line, is_over, deadline)
-            for line in lanes
+            pool.submit(contextvars.copy_context().run, line.run, mill, is_over, deadline) for line in lanes
         ]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
@@ -56,28 +127,20 @@ def drain(mill: Mill, lines: list[Line], is_over: Callable[[], bool], budget_s: 
         future.result()
 
 
-def _lane(mill: Mill, line: Line, is_over: Callable[[], bool], deadline: float) -> None:
-    failures, pause = 0, _SHORTEST_PAUSE_S
-    while not mill.stopping.is_set() and time.monotonic() < deadline:
-        try:
-            claims = mill.claim(line.stage, line.limit)
-            if claims:
-                line.work(mill, claims)
-            elif is_over():
-                return
-        except (TransientError, DatabaseUnreachable) as error:
-            failures += 1
-            if failures >= _MOST_FAILURES:
-                raise
-            log.warning("%s lane: %s, try %d of %d", line.stage, error.code, failures, _MOST_FAILURES)
-            pause = mill.settings.retry.of(line.stage).delay(failures, random.random())  # noqa: S311
-        else:
-            failures = 0
-            pause = 0 if claims else min(max(pause, _SHORTEST_PAUSE_S) * 2, _LONGEST_PAUSE_S)
-        mill.stopping.wait(pause)
+def longer(pause: float) -> float:
+    """The pause after a pause that brought nothing."""
+    return min(max(pause, SHORTEST_PAUSE_S) * 2, LONGEST_PAUSE_S)
 
 
-def lingering(is_idle: Callable[[], bool], linger_s: float) -> Callable[[], bool]:
+def _pause(mill: Mill, news: threading.Event, seconds: float) -> None:
+    """Until there are news, but at most so long; whoever stops the mill is heard soon."""
+    until = time.monotonic() + seconds
+    while not mill.stopping.is_set() and (left := until - time.monotonic()) > 0:
+        if news.wait(min(left, _LOOK_S)):
+            return
+
+
+def lingering(is_idle: Callable[[], bool], linger_s: float) -> IsOver:
     """An `is_over` for a drain of its own: over when there has been no work for `linger_s` seconds."""
     idle_since: list[float] = []
 

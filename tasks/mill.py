@@ -4,7 +4,7 @@ import os
 import socket
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from models.profile import Profile
 from models.recipe import Recipe
 from models.settings import Settings
 from models.stage import Stage
+from tasks.bells import Bells
+from tasks.work.engines import open_engine, servers_for
 from tasks.work.pool import WorkerPool
 from tasks.work.store import Store
 
@@ -38,6 +40,7 @@ class Mill:
         run_id: int,
         engine: OcrEngine | None = None,
         jobs: int | None = None,
+        open_other: Callable[[Profile], OcrEngine] | None = None,
     ) -> None:
         self.settings = settings
         self.database = database
@@ -50,7 +53,12 @@ class Mill:
         self.render_pool = WorkerPool(self.jobs, recycle_after=500)
         self.load_pool = WorkerPool(1)
         self.stopping = threading.Event()
+        self.bells = Bells()
         self._engine = engine
+        self._open_other = open_other or (
+            lambda profile: open_engine(profile, self.jobs, servers_for(profile, settings))
+        )
+        self._others: dict[str, OcrEngine] = {}
         self._recipes: dict[int, Recipe] = {}
 
     @property
@@ -59,6 +67,15 @@ class Mill:
         if self._engine is None:
             raise RuntimeError("this mill was opened without an OCR engine")
         return self._engine
+
+    def other_engine(self, profile: Profile) -> OcrEngine:
+        """The engine of another profile, for pages that this mill's reads badly; opened when first needed.
+
+        Raises ConfigurationError and EnvironmentFault when it cannot be opened.
+        """
+        if profile.name not in self._others:
+            self._others[profile.name] = self._open_other(profile)
+        return self._others[profile.name]
 
     def recipe(self, recipe_id: int) -> Recipe:
         """A recipe by its row id, remembered."""
@@ -91,8 +108,9 @@ class Mill:
     def close(self) -> None:
         """Give back what is still leased and end the worker processes."""
         self.stopping.set()
-        if self._engine is not None:
-            self._engine.close()
+        for engine in (self._engine, *self._others.values()):
+            if engine is not None:
+                engine.close()
         self.render_pool.close()
         self.load_pool.close()
         self.database.run(lambda conn: claims.release(conn, self.owner))

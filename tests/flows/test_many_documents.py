@@ -26,7 +26,7 @@ def test_three_hundred_documents_are_read_once_each_in_few_batches(
     crowd: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bodies: list[tuple[str, int]] = []
-    for name in ("split_batch", "preprocess_batch", "ocr_batch", "load_batch"):
+    for name in ("split_batch", "preprocess_batch", "load_batch"):
         body = getattr(lines, name)
 
         def counted(mill: object, claims: list[object], name: str = name, body: object = body) -> None:
@@ -41,13 +41,13 @@ def test_three_hundred_documents_are_read_once_each_in_few_batches(
     assert sorted(pages) == [(number, 1) for number in range(1, COUNT + 1)]
     assert len(crowd.rows("edition")) == len(crowd.rows("chunk")) == COUNT
     # Every piece of work once, and never a body without work.
-    assert sum(size for _, size in bodies) == 4 * COUNT
+    assert sum(size for _, size in bodies) == 3 * COUNT
     assert min(size for _, size in bodies) >= 1
     assert sum(name == "split_batch" for name, _ in bodies) <= COUNT / 2
     assert len(crowd.rows("stage_run")) == 5 * COUNT
     again = crowd.ingest(LayerEngine(), recipe=("long_edge_px=256",))
     assert again.requests == []
-    assert sum(size for _, size in bodies) == 4 * COUNT
+    assert sum(size for _, size in bodies) == 3 * COUNT
 
 
 def test_what_is_said_of_each_of_many_documents_is_its_own(crowd: Yard) -> None:

@@ -2,13 +2,14 @@
 
     engine = FakeEngine([said("page 1"), PageFailed("torn", Code.OCR_FAILED), Delayed(0.2, said("third"))])
     engine = FakeEngine({image.sha256: [EngineUnavailable("down"), said("second try")]}, default=said("-"))
+    engine = FakeEngine(lambda request: said("upright") if request.trial.turn == 90 else looped())
 
 It keeps to the protocol: futures end in another thread, at most `slots` at once, errors arrive through them.
 """
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -26,15 +27,16 @@ class Delayed:
 
 
 Answer = Reading | Exception | Delayed
-Script = Sequence[Answer] | Mapping[str, Answer | Sequence[Answer]]
+Script = Sequence[Answer] | Mapping[str, Answer | Sequence[Answer]] | Callable[[OcrRequest], Answer | None]
 
 
 class FakeEngine:
-    """Answers pages by `script`: a sequence, page by page as submitted, or a mapping from image SHA-256.
+    """Answers pages by `script`: a sequence, a mapping from image SHA-256, or a function of the request.
 
-    A mapping's value may itself be a sequence: its answers are given one after the other to the same image,
-    the last again and again. `default` answers what the script does not; without one such a page ends with
-    ConfigurationError. `requests` is the log, in order of submission.
+    A sequence is used up page by page as submitted; a function sees how a page is asked for. A mapping's
+    value may itself be a sequence: its answers are given one after the other to the same image, the last
+    again and again. `default` answers what the script does not; without one such a page ends with
+    ConfigurationError. `requests` is the log, in order of submission. `slots` may be set to less meanwhile.
     """
 
     def __init__(
@@ -45,7 +47,8 @@ class FakeEngine:
         self.requests: list[OcrRequest] = []
         self._default = default
         self._by_image = {key: _sequence(value) for key, value in _items(script)}
-        self._in_order = [] if isinstance(script, Mapping) else list(script)
+        self._in_order = list(script) if isinstance(script, Sequence) else []
+        self._by_request = script if callable(script) else None
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(slots, thread_name_prefix="fake-engine")
 
@@ -53,7 +56,7 @@ class FakeEngine:
         """Take the next answer for this page; the future ends with it."""
         with self._lock:
             self.requests.append(request)
-            answer = self._next(request.image.sha256)
+            answer = self._next(request)
         return self._threads.submit(_give, answer)
 
     def facts(self) -> Mapping[str, str]:
@@ -64,7 +67,10 @@ class FakeEngine:
         """Cancel what has not begun and wait for the rest."""
         self._threads.shutdown(cancel_futures=True)
 
-    def _next(self, sha256: str) -> Answer:
+    def _next(self, request: OcrRequest) -> Answer:
+        sha256 = request.image.sha256
+        if self._by_request and (answer := self._by_request(request)) is not None:
+            return answer
         answers = self._by_image.get(sha256)
         if answers:
             return answers.pop(0) if len(answers) > 1 else answers[0]
