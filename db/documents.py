@@ -6,13 +6,14 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import distinct_on
 
-from db import intake, tables
+from db import intake, scans, tables
 from db.requeue import put_back
 from models.claim import Claim
 from models.document import Document, DocumentStatus, IntakeFile, MediaType, SourceFile
 from models.errors import Code, ConfigurationError
-from models.intake import Registered
+from models.intake import KnownSource, Registered
 from models.stage import STAGE_VERSION, Stage
 from models.text import printable
 from models.work import DocumentToSplit
@@ -42,15 +43,43 @@ def register(
     again = put_back(connection, recipe_id, accepted - claimed, moved, has_passwords=has_passwords)
     again |= claimed - new
     intake.mark_pending(connection, again)
-    rejected = set(ids.values()) - accepted
-    registered = Registered(
+    registered = _registered(accepted, set(ids.values()) - accepted, new, again)
+    intake.remember(connection, run_id, registered)
+    return registered
+
+
+def register_unchanged(
+    connection: sa.Connection,
+    run_id: int,
+    recipe_id: int,
+    found: Sequence[KnownSource],
+    *,
+    priority: int = 0,
+    has_passwords: bool = False,
+    lists_all: bool = True,
+) -> Registered:
+    """As `register`, of files that need no reading: they are as they were when they were read.
+
+    `lists_all` False: only those with work to do are noted with the run.
+    """
+    moved = scans.touch(connection, found)
+    accepted = {known.document_id for known in found if not known.is_refused}
+    claimed = intake.make_claims(connection, run_id, recipe_id, accepted, priority)
+    again = claimed | put_back(connection, recipe_id, accepted - claimed, moved, has_passwords=has_passwords)
+    intake.mark_pending(connection, again)
+    refused = {known.document_id for known in found if known.is_refused}
+    registered = _registered(accepted, refused, set(), again)
+    intake.remember(connection, run_id, registered, intake.SEEN_AS if lists_all else ("again",))
+    return registered
+
+
+def _registered(accepted: set[int], rejected: set[int], new: set[int], again: set[int]) -> Registered:
+    return Registered(
         new=tuple(sorted(new - rejected)),
         known=tuple(sorted(accepted - new - again)),
         again=tuple(sorted(again)),
         rejected=tuple(sorted(rejected)),
     )
-    intake.remember(connection, run_id, registered)
-    return registered
 
 
 def to_split(connection: sa.Connection, leased: Sequence[Claim]) -> tuple[DocumentToSplit, ...]:
@@ -85,8 +114,7 @@ def sources_of(connection: sa.Connection, documents: Collection[int]) -> dict[in
     )
     places: dict[int, list[SourceFile]] = {document_id: [] for document_id in documents}
     for row in connection.execute(query):
-        uri = row.uri if row.raw is None else row.raw.decode("utf-8", "surrogateescape")
-        places[row.document_id].append(SourceFile(uri, row.size, row.mtime_ns))
+        places[row.document_id].append(scans.source_of(row))
     return {document_id: tuple(found) for document_id, found in places.items()}
 
 
@@ -145,13 +173,23 @@ def _by_hash(connection: sa.Connection, ref: str) -> set[int]:
 
 
 def _by_name(connection: sa.Connection, ref: str) -> set[int]:
-    """Documents that stand under a path now, or failing that under a file name."""
+    """Documents that stand under a path now, or failing that under a file name; of each name the newest.
+
+    Files that are there come before files that are gone.
+    """
     t = tables.source
-    current = sa.select(t.c.document_id).where(t.c.superseded_at.is_(None))
+    newest = (
+        sa.select(t.c.document_id, t.c.gone_at)
+        .ext(distinct_on(t.c.uri_sha256))
+        .where(t.c.superseded_at.is_(None))
+        .order_by(t.c.uri_sha256, t.c.last_seen.desc(), t.c.id.desc())
+    )
     names = [intake.uri_sha256(ref), intake.uri_sha256(os.path.abspath(ref))]  # noqa: PTH100 (no symlinks)
     for wanted in (t.c.uri_sha256.in_(names), t.c.uri.endswith(f"/{printable(ref)}", autoescape=True)):
-        if found := set(connection.scalars(current.where(wanted))):
-            return found
+        rows = connection.execute(newest.where(wanted)).all()
+        if rows:
+            there = {row.document_id for row in rows if row.gone_at is None}
+            return there or {row.document_id for row in rows}
     return set()
 
 

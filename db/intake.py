@@ -12,6 +12,8 @@ from models.intake import Registered
 from models.stage import ClaimStatus, Stage
 from models.text import clean, printable
 
+SEEN_AS = ("new", "known", "again", "rejected")
+
 
 def uri_sha256(uri: str) -> str:
     """The name of a name: long and undecodable ones fit into an index too."""
@@ -63,6 +65,12 @@ def save_sources(connection: sa.Connection, files: Iterable[IntakeFile], ids: di
         ),
         [_source_row(*key, rows[key]) for key in sorted(rows)],
     )
+    return contested(connection, {name for name, _ in rows})
+
+
+def contested(connection: sa.Connection, names: Collection[str]) -> set[int]:
+    """Of the documents seen in this transaction under names (by hash): those that share one with another."""
+    t = tables.source
     other = t.alias("other")
     shared = sa.select(t.c.document_id).join(
         other,
@@ -70,7 +78,6 @@ def save_sources(connection: sa.Connection, files: Iterable[IntakeFile], ids: di
         & (other.c.document_id != t.c.document_id)
         & other.c.superseded_at.is_(None),
     )
-    names = {name for name, _ in rows}
     return set(connection.scalars(shared.where(t.c.uri_sha256.in_(names), t.c.last_seen == sa.func.now())))
 
 
@@ -119,11 +126,13 @@ def mark_pending(connection: sa.Connection, documents: Collection[int]) -> None:
     connection.execute(sa.update(t).where(t.c.id.in_(documents)).values(values))
 
 
-def remember(connection: sa.Connection, run_id: int, registered: Registered) -> None:
+def remember(
+    connection: sa.Connection, run_id: int, registered: Registered, kinds: Collection[str] = SEEN_AS
+) -> None:
     """Which documents this run is about."""
     rows = [
         {"run_id": run_id, "document_id": document_id, "seen_as": seen_as}
-        for seen_as in ("new", "known", "again", "rejected")
+        for seen_as in kinds
         for document_id in getattr(registered, seen_as)
     ]
     if rows:

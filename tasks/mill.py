@@ -22,6 +22,7 @@ from models.stage import Stage
 from tasks.bells import Bells
 from tasks.work.engines import open_engine, servers_for
 from tasks.work.pool import WorkerPool
+from tasks.work.remote_copies import Copies, sweep
 from tasks.work.store import Store
 
 
@@ -52,6 +53,7 @@ class Mill:
         # MuPDF's memory grows with the pages it has seen, so its workers are replaced now and then.
         self.render_pool = WorkerPool(self.jobs, recycle_after=500)
         self.load_pool = WorkerPool(1)
+        self.copies = Copies(self._copies / self.owner, int(settings.copies_gib * 1024**3))
         self.stopping = threading.Event()
         self.bells = Bells()
         self._engine = engine
@@ -113,13 +115,19 @@ class Mill:
                 engine.close()
         self.render_pool.close()
         self.load_pool.close()
+        self.copies.close()
         self.database.run(lambda conn: claims.release(conn, self.owner))
 
     def free_dead(self) -> int:
-        """Free at once what processes of this host held that were killed; says how much."""
+        """Free at once what processes of this host held that were killed; says how much work."""
+        sweep(self._copies, is_killed)
         return self.database.run(
             lambda conn: claims.release_dead(conn, socket.gethostname(), is_alive, self.settings.max_crashes)
         )
+
+    @property
+    def _copies(self) -> Path:
+        return self.settings.root / "copies"
 
     @contextmanager
     def heartbeat(self) -> Iterator[None]:
@@ -156,6 +164,11 @@ def owner_name() -> str:
     """host:pid:start:suffix. The start time tells a dead owner from a new process with its number."""
     started = int(psutil.Process().create_time())
     return f"{socket.gethostname()}:{os.getpid()}:{started}:{uuid.uuid4().hex[:8]}"
+
+
+def is_killed(owner: str) -> bool:
+    """Whether an owner name is of a process of this host that runs no more."""
+    return owner.count(":") >= 3 and owner.rsplit(":", 3)[0] == socket.gethostname() and not is_alive(owner)
 
 
 def is_alive(owner: str) -> bool:

@@ -1,7 +1,6 @@
 """Stage preprocess: make page images, in killable children, and keep them in the store."""
 
 from concurrent.futures import Future
-from pathlib import Path
 from typing import Any
 
 from db import pages, timings
@@ -13,9 +12,9 @@ from models.work import PageToPrepare, PreparedPage
 from tasks.ledger import settle, stage_run
 from tasks.manifest import Entry, Manifest, Refusal, entry_of
 from tasks.mill import Mill
-from tasks.places import place_of
+from tasks.places import read_in_child
 from tasks.policies import BY_KEY, cache_key, perform, stage_task
-from tasks.work.clock import Timed, timed
+from tasks.work.clock import Timed
 from tasks.work.preprocess import preprocess_page
 
 
@@ -70,22 +69,22 @@ def _submit(mill: Mill, item: PageToPrepare) -> Future[Timed[PageImage]] | Refus
             code=Code.RENDER_FAILED, message="The file is damaged at this page.", is_transient=False
         )
     try:
-        path = Path(place_of(item.sources).uri)
+        return read_in_child(
+            mill,
+            item.sha256,
+            item.sources,
+            preprocess_page,
+            item.media_type,
+            item.facts.page_no,
+            mill.recipe(item.claim.recipe_id),
+            mill.store.root,
+            mill.passwords(),
+            timeout_s=mill.settings.render_timeout_s,
+            timeout_code=Code.RENDER_TIMEOUT,
+            crash_code=Code.RENDER_CRASH,
+        )
     except PagemillError as error:
         return Refusal.of(error)
-    return mill.render_pool.submit(
-        timed,
-        preprocess_page,
-        path,
-        item.media_type,
-        item.facts.page_no,
-        mill.recipe(item.claim.recipe_id),
-        mill.store.root,
-        mill.passwords(),
-        timeout_s=mill.settings.render_timeout_s,
-        timeout_code=Code.RENDER_TIMEOUT,
-        crash_code=Code.RENDER_CRASH,
-    )
 
 
 def _commit(
@@ -95,10 +94,7 @@ def _commit(
     failures: list[Failure] = []
     for item in items:
         try:
-            # What was drawn is the document's only if the file was still the same afterwards.
             image = found[item.claim.id].result()
-            if item.claim.id not in cached:
-                place_of(item.sources)
             key = mill.recipe(item.claim.recipe_id).preprocess_key
             prepared.append(PreparedPage(item.claim, key, image))
         except PagemillError as error:

@@ -1,7 +1,6 @@
 """Stage split: take documents apart into pages, in killable children, a slice of pages at a time."""
 
 from concurrent.futures import Future
-from pathlib import Path
 from typing import Any
 
 from db import documents, pages, timings
@@ -14,10 +13,10 @@ from models.work import DocumentToSplit
 from tasks.ledger import failure_of, settle, stage_run
 from tasks.manifest import Entry, Manifest, Refusal, entry_of
 from tasks.mill import Mill
-from tasks.places import place_of
+from tasks.places import read_in_child
 from tasks.policies import BY_KEY, cache_key, perform, stage_task
-from tasks.work import sources, split
-from tasks.work.clock import Timed, timed
+from tasks.work import split
+from tasks.work.clock import Timed
 
 _SLICE_PAGES = 64
 
@@ -88,8 +87,6 @@ def _split(mill: Mill, item: DocumentToSplit, opened: Entry[DocumentFacts]) -> N
 
 
 def _save(mill: Mill, item: DocumentToSplit, found: tuple[PageFacts, ...]) -> bool:
-    # What was read is the document's only if the file was still the same afterwards.
-    sources.check_unchanged(place_of(item.sources))
     return mill.database.run(lambda conn: pages.save_pages(conn, item.claim, found))
 
 
@@ -104,13 +101,14 @@ def _finish(mill: Mill, claim: Claim, facts: DocumentFacts, seconds: float) -> N
 
 
 def _in_child(mill: Mill, item: DocumentToSplit, function: Any, *args: Any) -> Future[Timed[Any]]:
-    path = Path(place_of(item.sources).uri)
-    return mill.render_pool.submit(
-        timed,
+    return read_in_child(
+        mill,
+        item.sha256,
+        item.sources,
         function,
-        path,
         item.media_type,
         *args,
+        verifies=True,
         timeout_s=mill.settings.split_timeout_s,
         timeout_code=Code.SPLIT_TIMEOUT,
         crash_code=Code.SPLIT_CRASH,

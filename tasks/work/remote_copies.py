@@ -58,10 +58,8 @@ class Copies:
 
         Raises as `fetched`, and SourceBusy when the file holds other bytes now.
         """
-        with self._changed:
-            if sha256 in self._kept:
-                self._use(sha256)
-                return self._folder / sha256
+        if kept := self.kept(sha256):
+            return kept
         found = self._fetch(source)
         if found != sha256:
             self.release(found)
@@ -69,6 +67,14 @@ class Copies:
                 f"{printable(source.uri)} changed since it was listed; the next scan tries again."
             )
         return self._folder / sha256
+
+    def kept(self, sha256: str) -> Path | None:
+        """As `acquire`, where the copy is there already."""
+        with self._changed:
+            if sha256 not in self._kept:
+                return None
+            self._use(sha256)
+            return self._folder / sha256
 
     def release(self, sha256: str) -> None:
         """One user less: without any, the copy may make room for others."""

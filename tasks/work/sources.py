@@ -1,9 +1,6 @@
 """Find files and take them: which paths and URLs are candidates, and what their bytes are."""
 
 import datetime as dt
-import hashlib
-import os
-import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,9 +12,6 @@ from tasks.work.media import recognise, sniff
 from tasks.work.remote_copies import Copies
 
 Found = SourceFile | ScanProblem
-
-# Opening a fifo that took the place of a file must not wait for a writer. Windows has no such flag.
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 _CLOCKS_APART_S = 3_600.0
 """A time so far ahead is taken for a clock of another machine that runs ahead; beyond, for a wrong one."""
@@ -70,12 +64,8 @@ def take(source: SourceFile, settle_s: float = 0.0, copies: Copies | None = None
             raise RuntimeError("a remote file was to be taken without room for a copy")
         with copies.fetched(source) as (path, sha256):
             return _intake(source, path, sha256)
-    path = Path(source.uri)
-    try:
-        taken = _intake(source, path, _hash(source))
-        check_unchanged(source)
-    except OSError as error:
-        raise sources_local.translate(error, source.uri) from error
+    taken = _intake(source, Path(source.uri), sources_local.sha256_of(source))
+    check_unchanged(source)
     return taken
 
 
@@ -96,25 +86,8 @@ def check_unchanged(source: SourceFile) -> None:
     """Raise SourceBusy, SourceGone or SourceForbidden unless the file is as it was listed."""
     if remote.is_url(source.uri):
         remote.check_unchanged(source)
-        return
-    try:
-        _check_same(source, Path(source.uri).stat())
-    except OSError as error:
-        raise sources_local.translate(error, source.uri) from error
-
-
-def check_content(source: SourceFile, sha256: str) -> None:
-    """Raise as `check_unchanged`, and SourceBusy when the bytes of a local file are not those of `sha256`.
-
-    Size and time can stay as they were while a file is written: a writer may set the time back.
-    """
-    check_unchanged(source)
-    try:
-        same = remote.is_url(source.uri) or _hash(source) == sha256
-    except OSError as error:
-        raise sources_local.translate(error, source.uri) from error
-    if not same:
-        raise _changed(source)
+    else:
+        sources_local.check_unchanged(source)
 
 
 def is_gone(uri: str) -> bool:
@@ -130,25 +103,10 @@ def media_type_now(source: SourceFile) -> MediaType | None:
         return None
 
 
-def _hash(source: SourceFile) -> str:
-    with open(os.open(source.uri, _READ), "rb") as file:  # noqa: PTH123 (a descriptor, opened with flags)
-        _check_same(source, os.fstat(file.fileno()))
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _intake(source: SourceFile, path: Path, sha256: str) -> IntakeFile:
     try:
         return IntakeFile(source, sha256, sniff(path))
     except DocumentRejected as error:
         return IntakeFile(source, sha256, None, error.code.value, error.message)
-
-
-def _check_same(source: SourceFile, now: os.stat_result) -> None:
-    if not stat.S_ISREG(now.st_mode):
-        raise SourceBusy(f"{printable(source.uri)} is no longer a file.")
-    if (now.st_size, now.st_mtime_ns) != (source.size, source.mtime_ns):
-        raise _changed(source)
-
-
-def _changed(source: SourceFile) -> SourceBusy:
-    return SourceBusy(f"{printable(source.uri)} changed while it was read; the next scan tries again.")
+    except OSError as error:
+        raise sources_local.translate(error, source.uri) from error

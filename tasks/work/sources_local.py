@@ -1,10 +1,12 @@
 """Files on this machine: what lies at and below a path, and what a path is now."""
 
+import hashlib
 import os
 import stat
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from models.document import ScanProblem, SourceFile
 from models.errors import SourceBusy, SourceForbidden, SourceGone
@@ -12,6 +14,11 @@ from models.text import printable
 from tasks.work.sources_names import LINK, LOOP, OUTPUT, SPECIAL, ignored_name, passed_over
 
 Found = SourceFile | ScanProblem
+T = TypeVar("T")
+
+# Opening a fifo that took the place of a file must not wait for a writer. Windows has no such flag.
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
 _Identity = tuple[int, int]
 """Device and inode: what a folder is whatever path leads to it."""
 
@@ -29,6 +36,45 @@ def at(path: str, output: str | None, *, follows_links: bool) -> Iterator[Found]
         yield SourceFile(path, facts.st_size, facts.st_mtime_ns)
     else:
         yield passed_over(path, SPECIAL)
+
+
+def check_unchanged(source: SourceFile) -> None:
+    """Raise SourceBusy, SourceGone or SourceForbidden unless the file is as it was listed."""
+    try:
+        _check_same(source, os.stat(source.uri))  # noqa: PTH116 (undecodable and very long names)
+    except OSError as error:
+        raise translate(error, source.uri) from error
+
+
+def sha256_of(source: SourceFile) -> str:
+    """The SHA-256 of the file's bytes. Raises as `check_unchanged`, also for a change while it is read."""
+    try:
+        with open(os.open(source.uri, _READ), "rb") as file:  # noqa: PTH123 (a descriptor, opened with flags)
+            _check_same(source, os.fstat(file.fileno()))
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise translate(error, source.uri) from error
+    check_unchanged(source)
+    return sha256
+
+
+def reading(
+    listed: SourceFile | None, sha256: str | None, function: Callable[..., T], path: Path, *args: object
+) -> T:
+    """`function(path, *args)`, which reads that file; raises as `check_unchanged`, before and after.
+
+    With `sha256` also SourceBusy unless those are its bytes afterwards: size and time can stay as they were
+    while a file is written, since a writer may set the time back. `listed` is None for a file of our own.
+    """
+    if listed is None:
+        return function(path, *args)
+    check_unchanged(listed)
+    result = function(path, *args)
+    if sha256 is None:
+        check_unchanged(listed)
+    elif sha256_of(listed) != sha256:
+        raise _changed(listed)
+    return result
 
 
 def is_gone(path: str) -> bool:
@@ -128,6 +174,17 @@ def _file(entry: os.DirEntry[str]) -> Found:
     if not stat.S_ISREG(facts.st_mode):
         return passed_over(entry.path, SPECIAL)
     return SourceFile(entry.path, facts.st_size, facts.st_mtime_ns)
+
+
+def _check_same(source: SourceFile, now: os.stat_result) -> None:
+    if not stat.S_ISREG(now.st_mode):
+        raise SourceBusy(f"{printable(source.uri)} is no longer a file.")
+    if (now.st_size, now.st_mtime_ns) != (source.size, source.mtime_ns):
+        raise _changed(source)
+
+
+def _changed(source: SourceFile) -> SourceBusy:
+    return SourceBusy(f"{printable(source.uri)} changed while it was read; the next scan tries again.")
 
 
 def _identity(path: str) -> _Identity:
