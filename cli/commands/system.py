@@ -1,4 +1,4 @@
-"""Commands about the installation: profiles, checks, doctor, down, db migrate."""
+"""Commands about the installation: profiles, checks, doctor, db migrate."""
 
 import typer
 
@@ -10,7 +10,6 @@ def register(app: typer.Typer) -> None:
     app.command()(profiles)
     app.command()(checks)
     app.command()(doctor)
-    app.command()(down)
     database = typer.Typer(rich_markup_mode=None, help="Look after the database.", no_args_is_help=True)
     database.callback()(_database)
     database.command("migrate")(migrate)
@@ -39,20 +38,6 @@ def doctor(as_json: Json = False) -> None:
     from cli.doctor import show
 
     raise typer.Exit(show(settings, as_json=as_json))
-
-
-def down() -> None:
-    """Stop the embedded Postgres.
-
-    The next command that needs it starts it again.
-    """
-    from cli.environment import enter
-
-    settings = enter()
-    from db import embedded
-
-    stopped = embedded.stop(settings.root)
-    typer.echo("Postgres stopped." if stopped else "No embedded Postgres was running.")
 
 
 def _database() -> None:

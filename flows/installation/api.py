@@ -1,0 +1,103 @@
+"""The Prefect server as its clients meet it: does it answer, is it new enough, does it let us in."""
+
+import re
+import time
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import httpx
+from prefect.client.orchestration import SyncPrefectClient
+from pydantic import SecretStr
+
+from models.errors import Code, ConfigurationError, EnvironmentFault
+
+OLDEST = (3, 9, 1)
+"""Before it, a server with a password lost task runs, and the batch settings did not exist."""
+
+_ASK_S = 10.0
+_PAUSE_S = 0.25
+
+
+def check_url(url: str) -> str:
+    """`url` without a slash at its end. Raises ConfigurationError for what is no address of a Prefect API."""
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ConfigurationError("PREFECT_API_URL is no web address. Write http://host:4200/api.")
+    return url.rstrip("/")
+
+
+def wait_for_server(url: str, auth: SecretStr | None, most_s: float, goes_on: Callable[[], None]) -> None:
+    """Until the server at `url` answers and is one that we can use.
+
+    `goes_on` is called meanwhile and raises when waiting has become pointless. Raises EnvironmentFault:
+    prefect-unreachable after `most_s` seconds, prefect-refused, prefect-outdated.
+    """
+    until = time.monotonic() + most_s
+    while not _is_healthy(url):
+        goes_on()
+        if time.monotonic() > until:
+            raise _unreachable(url, f"no answer for {most_s:.0f} seconds")
+        time.sleep(_PAUSE_S)
+    check_server(url, auth)
+
+
+def check_server(url: str, auth: SecretStr | None) -> None:
+    """Raises EnvironmentFault: prefect-unreachable, prefect-refused, prefect-outdated."""
+    try:
+        answer = httpx.get(f"{url}/admin/version", auth=_pair(auth), timeout=_ASK_S)
+    except httpx.HTTPError as error:
+        raise _unreachable(url, str(error)) from error
+    if answer.status_code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
+        raise EnvironmentFault(
+            f"The Prefect server at {shown(url)} refuses us: it was started with another password. Set "
+            "PAGEMILL_PREFECT_AUTH to its name:secret, or run 'pagemill down' and start again.",
+            Code.PREFECT_REFUSED,
+        )
+    if answer.status_code != httpx.codes.OK:
+        raise _unreachable(url, f"HTTP {answer.status_code}, this is no Prefect server")
+    _check_version(url, answer.text)
+
+
+def open_client(url: str, auth: SecretStr | None) -> SyncPrefectClient:
+    """A client of the server, whatever this process's own Prefect settings say."""
+    return SyncPrefectClient(url, auth_string=auth.get_secret_value() if auth else None)
+
+
+def shown(url: str) -> str:
+    """`url` without what may stand before the host: a name and password."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _is_healthy(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health", timeout=_ASK_S).status_code == httpx.codes.OK
+    except httpx.HTTPError:
+        return False
+
+
+def _check_version(url: str, told: str) -> None:
+    found = re.match(r'"?(\d+)\.(\d+)\.(\d+)', told.strip())
+    if found is None:
+        raise _unreachable(url, "this is no Prefect server")
+    if tuple(map(int, found.groups())) < OLDEST:
+        raise EnvironmentFault(
+            f"The Prefect server at {shown(url)} is version {'.'.join(found.groups())}, older than "
+            f"{'.'.join(map(str, OLDEST))}. Update it, or unset PREFECT_API_URL to have one started.",
+            Code.PREFECT_OUTDATED,
+        )
+
+
+def _unreachable(url: str, why: str) -> EnvironmentFault:
+    return EnvironmentFault(
+        f"No Prefect server answers at {shown(url)}: {why}. Start it, or unset PREFECT_API_URL to have one "
+        "started.",
+        Code.PREFECT_UNREACHABLE,
+    )
+
+
+def _pair(auth: SecretStr | None) -> tuple[str, str] | None:
+    if auth is None:
+        return None
+    name, _, secret = auth.get_secret_value().partition(":")
+    return name, secret

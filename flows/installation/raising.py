@@ -1,0 +1,192 @@
+"""Bring an installation up, and down again. Whatever fails on the way up leaves nothing half-started."""
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+from prefect.client.orchestration import SyncPrefectClient
+
+from db import embedded
+from db.engine import open_database
+from flows.installation import api, deployments, pools, services, state
+from flows.installation.services import Service
+from flows.installation.wish import Wish, check_port
+from models.errors import ConfigurationError, EnvironmentFault
+from models.settings import Settings
+from tasks.work import processes
+from tasks.work.processes.background import log_end
+
+log = logging.getLogger(__name__)
+
+_PORT = 4200
+_SERVER_S = 180.0
+_WORKER_S = 120.0
+_GRACE_S = 15.0
+_LOOK_S = 0.3
+
+
+@dataclass
+class Raising:
+    """One `up` under way: what it has started so far, to be ended if it fails."""
+
+    settings: Settings
+    folder: Path
+    given: Mapping[str, str]
+    tell: Callable[[str], None]
+    started: list[str] = field(default_factory=list)
+
+    def start(self, service: Service) -> None:
+        """Start it unless it runs; tells."""
+        if processes.running(service.name, self.folder):
+            self.tell(f"{service.about} runs already")
+            return
+        self.started.append(service.name)
+        processes.start(service.name, service.command, service.environment(self.given), self.folder)
+        self.tell(f"{service.about} started, log {self.folder / service.name}.log")
+
+    def check_alive(self, name: str) -> None:
+        """Raises EnvironmentFault for a process of ours that ended: it would only be started again."""
+        found = processes.running(name, self.folder)
+        if found is None or (name in self.started and found.starts > 1):
+            end = log_end(name, self.folder).splitlines()
+            raise EnvironmentFault(
+                f"{name} ended as soon as it had started: {end[-1] if end else 'no word'}. All of it is in "
+                f"{self.folder / name}.log."
+            )
+
+
+def up(settings: Settings, wish: Wish, given: Mapping[str, str], tell: Callable[[str], None]) -> str:
+    """Bring all that is wished up, or leave it running; the API's URL.
+
+    `given`: a person's own environment. Raises ConfigurationError and EnvironmentFault, DatabaseUnreachable
+    among them; what this call had started is then ended again.
+    """
+    wish.check()
+    with state.changing(settings) as folder:
+        raising = Raising(settings, folder, given, tell)
+        with _all_or_nothing(raising):
+            _raise_database(raising)
+            url = _raise_server(raising, wish)
+            with api.open_client(url, settings.prefect_auth) as client:
+                _furnish(client, wish)
+                _raise_workers(raising, wish, url, client)
+                _mind_watch(client, wish)
+            return url
+
+
+def down(settings: Settings, tell: Callable[[str], None]) -> bool:
+    """End everything that `up` started on this home, Postgres last; says whether there was anything."""
+    with state.changing(settings) as folder:
+        names = [name for name in services.names_in(folder) if processes.stop(name, folder, _GRACE_S)]
+        for name in names:
+            tell(f"{name} stopped")
+        state.forget_api_url(folder)
+        stopped = embedded.stop(settings.root)
+        if stopped:
+            tell("Postgres stopped")
+        return bool(names) or stopped
+
+
+@contextlib.contextmanager
+def _all_or_nothing(raising: Raising) -> Iterator[None]:
+    had_postgres = raising.settings.database_url is not None or embedded.running(raising.settings.root)
+    try:
+        yield
+    except BaseException:
+        log.info("up failed, ending %s", ",".join(raising.started))
+        for name in reversed(raising.started):
+            processes.stop(name, raising.folder, _GRACE_S)
+        if services.SERVER in raising.started:
+            state.forget_api_url(raising.folder)
+        if not had_postgres:
+            embedded.stop(raising.settings.root)
+        raise
+
+
+def _raise_database(raising: Raising) -> None:
+    """Postgres with the newest tables."""
+    if raising.settings.database_url is None:
+        raising.start(services.guard(raising.settings))
+    open_database(raising.settings).close()
+
+
+def _raise_server(raising: Raising, wish: Wish) -> str:
+    """A Prefect server that answers; its API."""
+    auth = raising.settings.prefect_auth
+    if wish.theirs:
+        url = api.check_url(wish.theirs)
+        api.check_server(url, auth)
+        raising.tell(f"the Prefect server at {api.shown(url)} is used")
+        return url
+    host, port = _place(raising, wish)
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}/api"
+    raising.start(services.server(raising.settings, host, port))
+    api.wait_for_server(url, auth, _SERVER_S, lambda: raising.check_alive(services.SERVER))
+    # Whoever answered may be another's server on this port, and ours has ended because of it.
+    raising.check_alive(services.SERVER)
+    state.remember_api_url(raising.folder, url)
+    return url
+
+
+def _place(raising: Raising, wish: Wish) -> tuple[str, int]:
+    """Where our server is, or is to be."""
+    found = processes.running(services.SERVER, raising.folder)
+    if found is None:
+        port = wish.port or _PORT
+        check_port(wish.host, port)
+        return wish.host, port
+    host, port = found.command[-2], int(found.command[-1])
+    if wish.port not in {None, port}:
+        raise ConfigurationError(
+            f"The server of this home already listens on port {port}. Run 'pagemill down' first to move it."
+        )
+    return host, port
+
+
+def _furnish(client: SyncPrefectClient, wish: Wish) -> None:
+    """Pools, queues, rules and deployments. Raises EnvironmentFault for what the server refuses."""
+    try:
+        pools.make_pools(client, services.BACKFILLS)
+        pools.make_automations(client)
+        deployments.register(client, _deployments())
+        if wish.unwatch:
+            deployments.unwatch(client, _deployments())
+    except httpx.HTTPError as error:
+        raise EnvironmentFault(f"The Prefect server refused what it was told: {error}.") from error
+
+
+def _raise_workers(raising: Raising, wish: Wish, url: str, client: SyncPrefectClient) -> None:
+    """Workers that have reported to the server."""
+    raising.start(services.cpu_worker(raising.settings, url))
+    if wish.gpu:
+        raising.start(services.model_server(raising.settings, wish.gpu))
+        raising.start(services.gpu_worker(raising.settings, url))
+        _wait_for_worker(raising, client, "gpu", services.GPU)
+    _wait_for_worker(raising, client, "cpu", services.CPU)
+
+
+def _wait_for_worker(raising: Raising, client: SyncPrefectClient, pool: str, name: str) -> None:
+    until = time.monotonic() + _WORKER_S
+    while not any(worker.status == "ONLINE" for worker in client.read_workers_for_work_pool(pool)):
+        raising.check_alive(name)
+        if time.monotonic() > until:
+            raise EnvironmentFault(
+                f"The worker of {pool} did not report to the server within {_WORKER_S:.0f} seconds. See "
+                f"{raising.folder / name}.log."
+            )
+        time.sleep(_LOOK_S)
+
+
+def _mind_watch(client: SyncPrefectClient, wish: Wish) -> None:
+    if wish.watch:
+        folders = tuple(str(folder.expanduser().absolute()) for folder in wish.watch)
+        watch = deployments.Watch(folders, wish.cron, wish.timezone, wish.profile)
+        deployments.watch(client, _deployments(), watch)
+
+
+def _deployments() -> list[deployments.Deployment]:
+    return deployments.read_file(deployments.find_file()).deployments

@@ -1,0 +1,93 @@
+"""The processes of an installation: their names, commands and environments."""
+
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from flows.installation.environment import merged, worker_variables
+from models.settings import Settings
+
+GUARD, SERVER, CPU, GPU = "postgres", "prefect", "worker-cpu", "worker-gpu"
+SERVE = "serve-"
+"""Before the name of a profile."""
+
+STOP_ORDER = (CPU, GPU, SERVE, SERVER, GUARD)
+"""Those that give work first, those that keep it last; by the beginning of the name."""
+
+CPU_RUNS = 4
+"""Flow runs of one CPU worker at once: a scan, a drain, the hourly look, and a backfill."""
+
+BACKFILLS = 1
+"""Of these at most so many for backfills: they never take the last place from the schedule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One process: what to run, and the variables it needs besides a person's own."""
+
+    name: str
+    about: str
+    command: tuple[str, ...]
+    variables: Mapping[str, str]
+
+    def environment(self, given: Mapping[str, str]) -> dict[str, str]:
+        """All variables, a person's own included; `python` means ours, as prefect.yaml writes it."""
+        ours = str(Path(sys.executable).parent)
+        return merged(given, self.variables) | {"PATH": f"{ours}{os.pathsep}{given.get('PATH', os.defpath)}"}
+
+
+def guard(settings: Settings) -> Service:
+    """Keeps the embedded Postgres up."""
+    command = (sys.executable, "-m", "flows.installation.guard")
+    return Service(GUARD, "the embedded Postgres", command, _ours(settings))
+
+
+def server(settings: Settings, host: str, port: int) -> Service:
+    """The Prefect server."""
+    command = (sys.executable, "-m", "flows.installation.server", host, str(port))
+    return Service(SERVER, "the Prefect server", command, _ours(settings))
+
+
+def cpu_worker(settings: Settings, api_url: str) -> Service:
+    """Serves both queues of the pool `cpu`, the more urgent first."""
+    return _worker(settings, api_url, CPU, "cpu", CPU_RUNS)
+
+
+def gpu_worker(settings: Settings, api_url: str) -> Service:
+    """Serves the pool `gpu`, one run at a time: a GPU has one reader."""
+    return _worker(settings, api_url, GPU, "gpu", 1)
+
+
+def model_server(settings: Settings, profile: str) -> Service:
+    """The vLLM server of a profile, looked after by `pagemill serve`."""
+    command = (sys.executable, "-m", "cli.main", "serve", profile)
+    return Service(SERVE + profile, f"the OCR server of {profile}", command, _ours(settings))
+
+
+def stop_rank(name: str) -> int:
+    """Place of a process in the order of stopping."""
+    return next((n for n, first in enumerate(STOP_ORDER) if name.startswith(first)), 0)
+
+
+def names_in(folder: Path) -> list[str]:
+    """Names of all processes that were ever started in a run folder, in the order of stopping."""
+    names = [path.stem for path in folder.glob("*.lock") if path.stem != "installation"]
+    return sorted(names, key=lambda name: (stop_rank(name), name))
+
+
+def _worker(settings: Settings, api_url: str, name: str, pool: str, runs: int) -> Service:
+    command = (sys.executable, "-m", "prefect", "worker", "start", "--pool", pool, "--type", "process")
+    naming = ("--name", f"{pool}-{socket.gethostname()}", "--limit", str(runs))
+    variables = worker_variables(settings.root, api_url, settings.prefect_auth)
+    return Service(
+        name, f"a worker of the pool {pool}", (*command, *naming), {**_ours(settings), **variables}
+    )
+
+
+def _ours(settings: Settings) -> dict[str, str]:
+    """Where our own things are, however the settings came to us."""
+    url = {"PAGEMILL_DATABASE_URL": settings.database_url.get_secret_value()} if settings.database_url else {}
+    return {"PAGEMILL_HOME": str(settings.root), **url}

@@ -1,0 +1,77 @@
+"""What is asked of an installation, checked before anything is touched."""
+
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from zoneinfo import available_timezones
+
+from prefect.client.schemas.schedules import CronSchedule
+from pydantic import ValidationError
+
+from models import profiles
+from models.errors import Code, ConfigurationError, EnvironmentFault
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What `pagemill up` is to bring about."""
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    """None: 4200, or where the server of this home already is."""
+    theirs: str | None = None
+    """API of a Prefect server that somebody else runs."""
+    gpu: str | None = None
+    """Profile to serve on this machine's GPUs."""
+    watch: tuple[Path, ...] = ()
+    unwatch: bool = False
+    cron: str = "*/5 * * * *"
+    timezone: str = "UTC"
+    profile: str = "ppocr"
+    """For what is watched."""
+
+    def check(self) -> None:
+        """Raises ConfigurationError for what does not exist or contradicts itself."""
+        profiles.get(self.profile)
+        if self.gpu is not None and profiles.get(self.gpu).vlm is None:
+            raise ConfigurationError(
+                f"Profile '{self.gpu}' needs no GPU: leave --gpu out, it reads on the CPU by itself."
+            )
+        if self.watch and self.unwatch:
+            raise ConfigurationError("--watch and --no-watch contradict each other.")
+        _check_folders(self.watch)
+        _check_times(self.cron, self.timezone)
+
+
+def _check_folders(folders: Sequence[Path]) -> None:
+    for folder in folders:
+        if not folder.is_dir():
+            raise ConfigurationError(f"There is no folder {folder} to watch.", Code.NOT_FOUND)
+
+
+def _check_times(cron: str, timezone: str) -> None:
+    try:
+        CronSchedule(cron=cron)
+    except ValidationError as error:
+        raise ConfigurationError(
+            f"--cron '{cron}' is no schedule. Write minute, hour, day, month and weekday, e.g. '*/5 * * * *'."
+        ) from error
+    if timezone not in available_timezones():
+        raise ConfigurationError(f"There is no time zone {timezone}. Write e.g. Europe/Berlin.")
+
+
+def check_port(host: str, port: int) -> None:
+    """Raises EnvironmentFault (port-in-use) where no server could listen, ConfigurationError for no host."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except socket.gaierror as error:
+        raise ConfigurationError(f"--host {host}: there is no such host.") from error
+    except OSError as error:
+        raise EnvironmentFault(
+            f"Port {port} of {host} cannot be used: {error.strerror}. Choose another with --port.",
+            Code.PORT_IN_USE,
+        ) from error
