@@ -24,7 +24,7 @@ def bring_up(settings: Settings, wish: Wish, given: Mapping[str, str]) -> None:
 def bring_down(settings: Settings) -> None:
     """End it, and say what ended."""
     if not raising.down(settings, typer.echo):
-        typer.echo("Nothing was running.")
+        typer.echo("No embedded Postgres was running.")
 
 
 def write_units(settings: Settings, wish: Wish, given: Mapping[str, str], into: Path | None) -> None:

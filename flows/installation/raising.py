@@ -42,11 +42,11 @@ class Raising:
     def start(self, service: Service) -> None:
         """Start it unless it runs; tells."""
         if processes.running(service.name, self.folder):
-            self.tell(f"{service.about} runs already")
+            self.tell(f"{_sentence(service.about)} runs already.")
             return
         self.started.append(service.name)
         processes.start(service.name, service.command, service.environment(self.given), self.folder)
-        self.tell(f"{service.about} started, log {self.folder / service.name}.log")
+        self.tell(f"{_sentence(service.about)} started; its log is {self.folder / service.name}.log.")
 
     def check_alive(self, name: str) -> None:
         """Raises EnvironmentFault for a process of ours that ended: it would only be started again."""
@@ -57,6 +57,10 @@ class Raising:
                 f"{name} ended as soon as it had started: {end[-1] if end else 'no word'}. All of it is in "
                 f"{self.folder / name}.log."
             )
+
+
+def _sentence(about: str) -> str:
+    return about[0].upper() + about[1:]
 
 
 def up(settings: Settings, wish: Wish, given: Mapping[str, str], tell: Callable[[str], None]) -> str:
@@ -83,11 +87,11 @@ def down(settings: Settings, tell: Callable[[str], None]) -> bool:
     with state.changing(settings) as folder:
         names = [name for name in services.names_in(folder) if processes.stop(name, folder, _GRACE_S)]
         for name in names:
-            tell(f"{name} stopped")
+            tell(f"{name} stopped.")
         state.forget_api_url(folder)
         stopped = embedded.stop(settings.root)
         if stopped:
-            tell("Postgres stopped")
+            tell("Postgres stopped.")
         return bool(names) or stopped
 
 
@@ -120,7 +124,7 @@ def _raise_server(raising: Raising, wish: Wish) -> str:
     if wish.theirs:
         url = api.check_url(wish.theirs)
         api.check_server(url, auth)
-        raising.tell(f"the Prefect server at {api.shown(url)} is used")
+        raising.tell(f"The Prefect server at {api.shown(url)} is used.")
         return url
     host, port = _place(raising, wish)
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}/api"
