@@ -229,7 +229,9 @@ def _fail_document(connection: sa.Connection, claim: Claim, error: PagemillError
     _set(connection, pages, **_failed(error))
     is_refused = isinstance(error, DocumentRejected)
     status = DocumentStatus.REJECTED if is_refused else DocumentStatus.FAILED
-    failed = sa.update(document).where(document.c.id == claim.document_id)
+    # What was to stand beside the shown edition says nothing of the document when it fails.
+    is_shown = sa.exists().where(t.c.id == claim.id, t.c.promotes) | document.c.edition_id.is_(None)
+    failed = sa.update(document).where(document.c.id == claim.document_id, is_shown)
     connection.execute(failed.values(status=status, **_reason(error)))
 
 

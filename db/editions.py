@@ -3,19 +3,19 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from db import claims, tables
+from db import claims, switches, tables
 from db.engine import has_vectors
 from db.visibility import supersede
 from models.chunk import Chunk
 from models.claim import Claim
 from models.document import DocumentStatus
 from models.edition import document_status, reason
-from models.errors import Code, ConfigurationError
 from models.lexemes import searchable, to_tsvectors
 from models.stage import STAGE_VERSION, ClaimStatus, Stage
 from models.verdict import Severity, Verdict
@@ -51,11 +51,12 @@ def load(
     *,
     vectors: ChunkVectors | None = None,
 ) -> Loaded | None:
-    """Show these pages and chunks for the claimed document from the end of this transaction on.
+    """Make these pages and chunks an edition of the claimed document, shown from the end of this transaction.
 
-    The edition before stays in the database and can be put back; it stays shown when not one page could be
-    read. Equal pages make no new edition. Older contents of the document's names are superseded. None when
-    the claim is not ours any more. `vectors` are left out where the database has no pgvector.
+    Not shown while something else is when the claim does not promote: a backfill's stands beside it. The
+    edition before stays in the database and can be put back; it stays shown when not one page could be read.
+    Equal pages make no new edition. Older contents of the document's names are superseded. None when the
+    claim is not ours any more. `vectors` are left out where the database has no pgvector.
     """
     if not claims.held(connection, [claim]):
         return None
@@ -65,30 +66,31 @@ def load(
     if edition_id is None:
         edition_id = _write(connection, claim, run_id, digest, pages)
         _write_chunks(connection, edition_id, chunks, vectors)
+    work = tables.claim
+    made = sa.update(work).where(work.c.id == claim.id).values(edition_id=edition_id)
+    promotes: bool = connection.execute(made.returning(work.c.promotes)).scalar_one()
+    loaded = _show(connection, claim, edition_id, pages, promotes=promotes)
+    claims.end(connection, [claim])
+    return replace(loaded, is_new=is_new)
+
+
+def _show(
+    connection: sa.Connection, claim: Claim, edition_id: int, pages: Sequence[PageToLoad], *, promotes: bool
+) -> Loaded:
     t = tables.document
-    row = connection.execute(
-        sa.select(t.c.is_repaired).where(t.c.id == claim.document_id).with_for_update(key_share=True)
-    ).one()
+    query = sa.select(t.c.is_repaired, t.c.edition_id).where(t.c.id == claim.document_id)
+    row = connection.execute(query.with_for_update(key_share=True)).one()
     status = document_status([page.verdict for page in pages], is_repaired=row.is_repaired)
+    if not promotes and row.edition_id is not None:
+        return Loaded(edition_id, status, is_new=False, is_shown=row.edition_id == edition_id)
     code, message = reason(pages, is_repaired=row.is_repaired)
     # Where nothing could be read, what was shown before is better than nothing.
-    shown = sa.func.coalesce(t.c.edition_id, edition_id) if status is DocumentStatus.FAILED else edition_id
+    shown: int = (row.edition_id or edition_id) if status is DocumentStatus.FAILED else edition_id
     values = {"edition_id": shown, "status": status.value, "code": code, "message": message}
-    changed = sa.update(t).where(t.c.id == claim.document_id).values(values).returning(t.c.edition_id)
-    edition_id = connection.execute(changed).scalar_one()
+    connection.execute(sa.update(t).where(t.c.id == claim.document_id).values(values))
+    switches.record(connection, claim.document_id, row.edition_id, shown, kind=switches.LOAD, by=claim.owner)
     supersede(connection, claim.document_id)
-    claims.end(connection, [claim])
-    return Loaded(edition_id, status, is_new)
-
-
-def put_back(connection: sa.Connection, document_id: int, edition_id: int) -> None:
-    """Show an edition that was shown before. Raises ConfigurationError (not-found) where it has none such."""
-    t = tables.edition
-    owner = connection.execute(sa.select(t.c.document_id).where(t.c.id == edition_id)).scalar_one_or_none()
-    if owner != document_id:
-        raise ConfigurationError(f"Document {document_id} has no edition {edition_id}.", Code.NOT_FOUND)
-    shown = sa.update(tables.document).where(tables.document.c.id == document_id)
-    connection.execute(shown.values(edition_id=edition_id))
+    return Loaded(shown, status, is_new=False)
 
 
 def _page_to_load(row: sa.Row[Any], reasons: dict[int, tuple[str, str]]) -> PageToLoad:

@@ -99,9 +99,11 @@ class ChunkVectors:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What the knowledge base shows for a document now."""
+    """What loading a document came to."""
 
     edition_id: int
     status: DocumentStatus
     is_new: bool
-    """False when an equal edition was there and has been switched to."""
+    """False when an equal edition was there already."""
+    is_shown: bool = True
+    """False when it stands beside what the knowledge base goes on to show."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from db import documents, editions, reports, tables
+from db import documents, editions, reports, switches, tables
 from db.engine import Database
 from models.document import DocumentFacts, DocumentStatus
 from models.errors import ConfigurationError
@@ -73,7 +73,7 @@ def test_another_recipe_makes_another_edition_and_the_first_can_be_put_back(data
     load(database, "second")
     old, new = database.run(lambda conn: reports.editions(conn, 1))
     assert (old.is_shown, new.is_shown) == (False, True)
-    database.run(lambda conn: editions.put_back(conn, 1, old.id))
+    database.run(lambda conn: switches.show(conn, 1, old.id, kind="rollback", by="me"))
     old, new = database.run(lambda conn: reports.editions(conn, 1))
     assert (old.is_shown, new.is_shown) == (True, False)
     assert database.run(lambda conn: reports.pages(conn, 1))[0].text == "A page."
@@ -83,7 +83,7 @@ def test_an_edition_of_another_document_cannot_be_put_back(database: Database) -
     ingest(database, "/a.pdf", "one", "a")
     ingest(database, "/b.pdf", "two", "b")
     with pytest.raises(ConfigurationError, match="has no edition 2"):
-        database.run(lambda conn: editions.put_back(conn, 1, 2))
+        database.run(lambda conn: switches.show(conn, 1, 2, kind="rollback", by="me"))
 
 
 def test_a_load_by_an_owner_whose_lease_was_taken_writes_nothing(database: Database) -> None:

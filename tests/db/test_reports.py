@@ -3,7 +3,7 @@
 import pytest
 import sqlalchemy as sa
 
-from db import claims, editions, reports, tables
+from db import claims, reports, switches, tables
 from db.engine import Database
 from models.claim import Failure
 from models.document import DocumentStatus
@@ -177,7 +177,7 @@ def test_an_edition_put_back_brings_its_profile_back(database: Database) -> None
     ingest(database, "/a.pdf", "one", "first")
     read_anew(database, NEW_PICTURES, "Read anew.")
     assert profile_of(database) == "other"
-    database.run(lambda conn: editions.put_back(conn, 1, shown(database)[0].id))
+    database.run(lambda conn: switches.show(conn, 1, shown(database)[0].id, kind="rollback", by="me"))
     assert (profile_of(database), recipe_of(database)) == ("ppocr", 1)
 
 
