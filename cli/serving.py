@@ -61,6 +61,8 @@ def plan_of(settings: Settings, wish: Wish) -> Plan:
     driver, vLLM, weights or memory.
     """
     profile = profiles.get(wish.profile)
+    if profile.vlm is None:
+        raise ConfigurationError(f"Profile '{profile.name}' needs no server: it reads on the CPU by itself.")
     check_options(profile, wish.options)
     api_key = os.environ.get("PAGEMILL_OCR_API_KEY", "")
     installation = vllm.find(settings.vllm_python)

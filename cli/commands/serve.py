@@ -48,9 +48,9 @@ def serve(
     memory_mb: Memory = None,
     only_print: Print = False,
 ) -> None:
-    """Serve an OCR model with vLLM on this machine's GPUs and look after it.
+    """Serve an OCR model with vLLM on the GPUs of this machine.
 
-    Ctrl-C stops it. 'pagemill ingest --profile PROFILE' finds the server by itself on the same home.
+    The server is looked after: proven, watched, started anew. Ctrl-C stops it. 'pagemill ingest --profile PROFILE' finds the server by itself on the same home.
     """
     from cli.environment import enter
 

@@ -51,9 +51,9 @@ def find(python: Path | None) -> Installation:
     for candidate in [python] if python else [Path(sys.executable), _python_of_command()]:
         if candidate is not None and (found := _ask(candidate)) is not None:
             return found
-    where = f"{python} has" if python else "Neither this Python nor the PATH has"
+    where = f"{python} has no" if python else "Neither this Python nor the PATH has"
     raise EnvironmentFault(
-        f"{where} no vLLM. Install it into an environment of its own ('uv venv vllm && uv pip install "
+        f"{where} vLLM. Install it into an environment of its own ('uv venv vllm && uv pip install "
         "--python vllm vllm') and set PAGEMILL_VLLM_PYTHON to that environment's bin/python.",
         Code.PACKAGE_MISSING,
     )
