@@ -50,7 +50,8 @@ def serve(
 ) -> None:
     """Serve an OCR model with vLLM on the GPUs of this machine.
 
-    The server is looked after: proven, watched, started anew. Ctrl-C stops it. 'pagemill ingest --profile PROFILE' finds the server by itself on the same home.
+    The server is looked after: proven, watched, started anew. Ctrl-C stops it.
+    On the same home 'pagemill ingest --profile PROFILE' finds it by itself.
     """
     from cli.environment import enter
 
