@@ -8,7 +8,6 @@ from collections.abc import Callable
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 
 from rich.console import Console
 
@@ -39,7 +38,8 @@ _QUERY_SHARE = 20
 class Wish:
     """What is to be read, and how."""
 
-    paths: tuple[Path, ...]
+    paths: tuple[str, ...]
+    """Paths and URLs."""
     profile: str
     options: tuple[str, ...]
     jobs: int | None

@@ -1,46 +1,81 @@
 """Flow ingest: from folders to the knowledge base, all stages overlapping in one run."""
 
 import contextvars
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Annotated
 
 from prefect import flow
+from pydantic import Field
 
 from flows.lines import load_lines, ocr_lines, split_lines
-from flows.opening import open_mill
+from flows.opening import CALLER, open_mill
+from models.intake import ScanRules
+from models.settings import get_settings
 from models.stage import Stage
+from tasks import scan
 from tasks.drain import drain
 from tasks.mill import Mill
 from tasks.register import register_roots
 
+Place = Annotated[str, Field(min_length=1, max_length=4_096)]
+Option = Annotated[str, Field(pattern=r"^\w+=", max_length=4_096)]
+
+_RULES = ScanRules()
+
 
 @flow(name="ingest", flow_run_name="ingest-{profile}", persist_result=False)
 def ingest(
-    paths: list[str],
-    profile: str = "ppocr",
-    options: list[str] = [],  # noqa: B006 (Prefect shows the default in its form)
-    jobs: int | None = None,
+    paths: Annotated[list[Place], Field(max_length=1_000)],
+    profile: Annotated[str, Field(min_length=1, max_length=100)] = "ppocr",
+    options: Annotated[list[Option], Field(max_length=100)] = [],  # noqa: B006 (shown in Prefect's form)
+    *,
+    jobs: Annotated[int, Field(ge=1, le=256)] | None = None,
+    settle_s: Annotated[float, Field(ge=0, le=86_400)] | None = None,
+    gone_share: Annotated[float, Field(ge=0, le=1)] | None = None,
+    follow_links: bool = False,
 ) -> int:
-    """Read folders and files once; returns the id of the run. Work left by earlier runs is done as well.
+    """Scan folders and read what is new; returns the id of the run. Work left by earlier runs is done, too.
 
     Args:
-        paths: Files and folders to read, absolute paths.
+        paths: Folders and files to read: absolute paths of the worker's machine, or URLs like
+            s3://bucket/folder.
         profile: OCR profile, see `pagemill profiles`.
         options: Recipe options, each key=value.
         jobs: Worker processes of each kind; empty for one per core.
+        settle_s: Leave files to the next scan that were changed less than so many seconds ago; empty for
+            PAGEMILL_SETTLE_S (10), 0 takes all at once.
+        gone_share: Stop, and change nothing, where a larger share of a folder's known files is gone, from 0
+            to 1; empty for PAGEMILL_GONE_SHARE (0.5), 1 lets all go.
+        follow_links: Follow symbolic links below the folders, each folder once.
     """
+    caller = CALLER.get()
+    settings = caller.settings if caller else get_settings()
+    roots = scan.roots_of(settings, paths)
+    rules = ScanRules(
+        settle_s=settings.settle_s if settle_s is None else settle_s,
+        gone_share=settings.gone_share if gone_share is None else gone_share,
+        follows_links=follow_links,
+        # Who waits for a run wants to see every document of it.
+        lists_all=caller is not None,
+    )
     with open_mill("ingest", profile, options, jobs, reads=True) as (mill, recipe_id):
-        work_off(mill, [Path(path) for path in paths], recipe_id)
+        work_off(mill, roots, recipe_id, rules)
         return mill.run_id
 
 
-def work_off(mill: Mill, roots: list[Path], recipe_id: int) -> None:
-    """Register `roots` and drain all stages meanwhile, until no work of the mill's profile is left."""
+def work_off(mill: Mill, roots: Sequence[Path | str], recipe_id: int, rules: ScanRules = _RULES) -> None:
+    """Register `roots` and drain all stages meanwhile, until no work of the mill's profile is left.
+
+    What stopped the scan is raised when the work that earlier runs left is done.
+    """
     lines = [*split_lines(), *ocr_lines(mill.profile), *load_lines()]
     with ThreadPoolExecutor(1, thread_name_prefix="scan") as scanner:
-        scan = scanner.submit(contextvars.copy_context().run, register_roots, mill, roots, recipe_id)
-        drain(mill, lines, lambda: scan.done() and is_done(mill))
-    scan.result()
+        context = contextvars.copy_context()
+        scanned = scanner.submit(context.run, register_roots, mill, roots, recipe_id, rules)
+        drain(mill, lines, lambda: scanned.done() and is_done(mill))
+    scanned.result()
 
 
 def is_done(mill: Mill) -> bool:

@@ -5,18 +5,18 @@ docs/adr/0004-flows-without-a-server.md says why.
 
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from prefect.settings import get_current_settings
 
 from flows.ingest import ingest
 from flows.opening import CALLER, Caller
 from models.settings import Settings
+from tasks.work.sources import normal
 
 
 def run_ingest(
     settings: Settings,
-    roots: Sequence[Path],
+    roots: Sequence[str],
     profile: str,
     options: Sequence[str] = (),
     jobs: int | None = None,
@@ -31,9 +31,11 @@ def run_ingest(
     """
     token = CALLER.set(Caller(settings, started, stop or threading.Event()))
     try:
-        paths = [str(path.expanduser().absolute()) for path in roots]
+        # The worker of a server may stand in another folder.
+        paths = [normal(root) for root in roots]
         run = ingest if has_server() else ingest.fn
-        return run(paths=paths, profile=profile, options=list(options), jobs=jobs)
+        # Whoever types a command has the files ready.
+        return run(paths=paths, profile=profile, options=list(options), jobs=jobs, settle_s=0.0)
     finally:
         CALLER.reset(token)
 

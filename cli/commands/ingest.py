@@ -11,9 +11,22 @@ def register(app: typer.Typer) -> None:
     app.command()(ingest)
 
 
+def _existing(paths: list[str]) -> list[str]:
+    """Paths are looked at before anything starts; what a URL names is asked by the scan."""
+    for path in paths:
+        if "://" not in path and not Path(path).exists():
+            raise typer.BadParameter(f"Path '{path}' does not exist.")
+    return paths
+
+
 def ingest(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", exists=True, help="Files and folders to read.")
+        list[str],
+        typer.Argument(
+            metavar="PATH...",
+            callback=_existing,
+            help="Files, folders or URLs to read.",
+        ),
     ],
     profile: Annotated[
         str | None, typer.Option("--profile", help="OCR model, see 'pagemill profiles'.")
