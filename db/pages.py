@@ -194,6 +194,11 @@ def _image(row: sa.Row[tuple[object, ...]]) -> PageImage:
         ink=row.ink,
         is_blank=row.is_blank,
         notes=row.notes,
+        turn=row.turn,
+        skew=row.skew,
+        x_height_px=row.x_height_px,
+        reason=row.reason,
+        tokens_saved=row.tokens_saved,
     )
 
 
@@ -225,6 +230,11 @@ def _image_row(page: PreparedPage) -> dict[str, Any]:
         "ink": image.ink,
         "is_blank": image.is_blank,
         "notes": image.notes,
+        "turn": image.turn,
+        "skew": image.skew,
+        "x_height_px": image.x_height_px,
+        "reason": image.reason,
+        "tokens_saved": image.tokens_saved,
     }
 
 

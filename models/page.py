@@ -54,3 +54,14 @@ class PageImage:
     is_blank: bool
     notes: tuple[str, ...] = ()
     """Stable finding codes about the picture, e.g. downscaled, truncated."""
+    turn: int = 0
+    """Degrees clockwise by which the page as displayed was turned to stand upright: 0, 90, 180, 270."""
+    skew: float = 0.0
+    """Degrees by which its lines fell to the right (negative: rose) before the picture was straightened."""
+    x_height_px: float | None = None
+    """Height of small letters of the smallest running text in this picture; None: not looked for, or none."""
+    reason: str = ""
+    """Why it is as large as it is: fixed, max, unknown, or legible, most or least, and what told the height
+    of the text: layer or pixels, e.g. legible-layer."""
+    tokens_saved: int = 0
+    """Image tokens less than at the most pixels allowed, by the recipe's grid."""

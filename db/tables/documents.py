@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy import Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
 
-from db.columns import Notes, Sha256, Time, Typed, Words, identity, now, ref, text
+from db.columns import Notes, Sha256, Time, Typed, Words, count, identity, now, ref, text
 from db.tables.base import metadata, page_key
 from models.geometry import Transform
 
@@ -95,5 +95,10 @@ page_image = Table(
     Column("ink", sa.Double, nullable=False),
     Column("is_blank", sa.Boolean, nullable=False),
     Column("notes", Notes, nullable=False),
+    count("turn"),
+    Column("skew", sa.Double, nullable=False, server_default="0"),
+    Column("x_height_px", sa.Double),
+    text("reason"),
+    count("tokens_saved"),
     page_key(),
 )

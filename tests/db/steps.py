@@ -69,7 +69,19 @@ def split(database: Database, page_count: int = 2, facts: DocumentFacts | None =
 def image(name: str, *, is_blank: bool = False) -> PageImage:
     ink = 0.0 if is_blank else 0.1
     return PageImage(
-        sha(name), ".jpg", 1000, 1540, Transform.scale(0.6, 0.55), ink, is_blank, ("downscaled",)
+        sha256=sha(name),
+        suffix=".jpg",
+        width_px=1000,
+        height_px=1540,
+        transform=Transform.scale(0.6, 0.55),
+        ink=ink,
+        is_blank=is_blank,
+        notes=("downscaled",),
+        turn=90,
+        skew=-1.25,
+        x_height_px=9.5,
+        reason="legible-layer",
+        tokens_saved=420,
     )
 
 
