@@ -42,15 +42,20 @@ class Ink(NamedTuple):
 
 def measure(image: Image.Image) -> Ink:
     """How much ink a page image (L or RGB) has, and whether it is blank."""
-    marks = _marks(image.convert("L"))
-    ink = np.asarray(marks) > 0
-    cells = np.asarray(marks.reduce(_CELL_PX))
+    found = _marks(image.convert("L"))
+    ink = np.asarray(found) > 0
+    cells = np.asarray(found.reduce(_CELL_PX))
     if (cells > _INKED_CELL).mean() > _OBVIOUS_SHARE:
         return Ink(float(ink.mean()), is_blank=False)
     writing = _without_specks(ink)
     if _densest(writing) >= _INK_IN_WINDOW:
         writing = _without_specks(_without_lines(_inked_part(writing)))
     return Ink(float(writing.sum() / ink.size), is_blank=_densest(writing) < _INK_IN_WINDOW)
+
+
+def marks(grey: Image.Image) -> Mask:
+    """Which pixels of a picture (L) differ from the paper around them, specks left out."""
+    return _without_specks(np.asarray(_marks(grey)) > 0)
 
 
 def _marks(grey: Image.Image) -> Image.Image:

@@ -4,12 +4,13 @@ PyMuPDF is not thread-safe and its native code can hang or crash: call this in c
 opened for reading and never written: a signed document stays as it is.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pymupdf
 from PIL import Image
@@ -30,9 +31,30 @@ _UNKNOWN_SIZE = (595.0, 842.0)
 
 # Ligatures are taken apart, and glyphs without a character become U+FFFD instead of a made-up one.
 _TEXT_FLAGS = _mu.TEXT_PRESERVE_WHITESPACE | _mu.TEXT_MEDIABOX_CLIP
+_DRAWN = 16 | 32
+"""MuPDF's flags of characters that are filled or stroked; others cannot be seen."""
+_ASLANT_DEGREES = 10
 _TREE_DEPTH = 50
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)")
 _FILE_ATTACHMENT = 17
+
+
+class Run(NamedTuple):
+    """Characters of a text layer that are set alike."""
+
+    size_pt: float
+    chars: int
+    direction: int | None
+    """Degrees clockwise in which lines run on the page as displayed: 0, 90, 180, 270; None for others and
+    for vertical writing, which runs downwards on an upright page."""
+
+
+class Print(NamedTuple):
+    """What is printed on a page as type and as pictures."""
+
+    runs: tuple[Run, ...]
+    pictures: float
+    """Share of the page, 0 to 1, that pictures cover."""
 
 
 def document_facts(path: Path, passwords: tuple[str, ...]) -> DocumentFacts:
@@ -76,6 +98,14 @@ def page_facts(path: Path, page_no: int, passwords: tuple[str, ...]) -> PageFact
     return PageFacts(page_no, page.rect.width, page.rect.height, page.rotation, words, tuple(notes))
 
 
+def printed(path: Path, page_no: int, passwords: tuple[str, ...]) -> Print:
+    """The visible type of a page. Raises DocumentRejected (corrupt)."""
+    with _damaged():
+        page, _ = _load(_document(path, passwords), page_no)
+        pictures = sum(abs(_mu.Rect(image["bbox"]) & page.rect) for image in page.get_image_info())
+        return Print(tuple(_runs(page)), min(1.0, pictures / abs(page.rect)))
+
+
 def page_size(path: Path, page_no: int, passwords: tuple[str, ...]) -> tuple[float, float]:
     """Width and height in points of the page as displayed. Raises DocumentRejected (corrupt)."""
     with _damaged():
@@ -84,15 +114,15 @@ def page_size(path: Path, page_no: int, passwords: tuple[str, ...]) -> tuple[flo
 
 
 def render(
-    path: Path, page_no: int, scale: float, passwords: tuple[str, ...], *, annotations: bool
+    path: Path, page_no: int, scales: tuple[float, float], passwords: tuple[str, ...], *, annotations: bool
 ) -> Image.Image:
-    """The page at `scale` pixels a point, RGB, with annotations and form values where asked.
+    """The page at so many pixels a point across and down, RGB, with annotations and form values where asked.
 
     Raises DocumentRejected when it cannot be drawn.
     """
     with _damaged():
         page, _ = _load(_document(path, passwords), page_no)
-        pixels = page.get_pixmap(matrix=_mu.Matrix(scale, scale), alpha=False, annots=annotations)
+        pixels = page.get_pixmap(matrix=_mu.Matrix(*scales), alpha=False, annots=annotations)
         image = Image.frombytes("RGB", (pixels.width, pixels.height), pixels.samples_mv)
     # Decoded pictures and fonts of earlier pages: half of them go, so that a long document stays small.
     _mu.TOOLS.store_shrink(50)
@@ -219,6 +249,23 @@ def _words(page: Any) -> Iterator[Word]:
         text = clean(text)  # noqa: PLW2901
         if text and box.intersects(shown):
             yield Word(text, Box(*box), block, line)
+
+
+def _runs(page: Any) -> Iterator[Run]:
+    for block in page.get_text("dict", flags=_TEXT_FLAGS)["blocks"]:
+        for line in block["lines"]:
+            direction = None if line["wmode"] else _quarter(line["dir"], page.rotation)
+            for span in line["spans"]:
+                chars = len("".join(span["text"].split()))
+                if chars and span["char_flags"] & _DRAWN:
+                    yield Run(span["size"], chars, direction)
+
+
+def _quarter(direction: tuple[float, float], rotation: int) -> int | None:
+    """A direction in degrees clockwise as displayed, where it is a quarter turn but for a few degrees."""
+    degrees = math.degrees(math.atan2(direction[1], direction[0])) + rotation
+    nearest = round(degrees / 90) * 90
+    return nearest % 360 if abs(degrees - nearest) < _ASLANT_DEGREES else None
 
 
 def _notes(document: Any) -> Iterator[str]:

@@ -1,12 +1,16 @@
 """Make the page image: rendered or decoded once at its target size, kept in the store. Called in children.
 
+Where the recipe asks for it, the page is looked at first, for which way up it lies, how straight, and how
+small its text is: a page of type by its type, any other by a picture of it at the recipe's long edge. At that
+size it is the page image too; for another size the page is drawn again, straight from the source.
+
 A full-page JPEG inside a PDF is rendered like any other page: MuPDF lets the JPEG decoder shrink it, and with
 that, passing the picture through would save nothing worth a second way (see bench/pages.py).
 """
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,14 +21,13 @@ from models.errors import Code, DocumentRejected, PageFailed
 from models.geometry import Transform
 from models.page import PageFacts, PageImage
 from models.recipe import Recipe
-from tasks.work import blank, pdf, picture
+from tasks.work import blank, deskew, look, pdf, picture, sizing
+from tasks.work.look import Look
+from tasks.work.sizing import MIN_SIDE_PX, Choice
 from tasks.work.store import Store
+from tasks.work.turning import Sheet
 
 SUFFIX = ".jpg"
-
-MIN_SIDE_PX = 64
-"""OCR models round tiny sides to nothing or refuse them; with long edges up to 8,192 px this also keeps
-proportions under 1 to 128."""
 
 _MAX_DPI = 400.0
 _MAX_ENLARGEMENT = 4.0
@@ -33,11 +36,29 @@ _LOW_DPI = 72.0
 _LOW_SHARE = 0.25
 
 
-class _Prepared(NamedTuple):
-    image: Image.Image
-    points_per_px: tuple[float, float]
-    """Across and down."""
-    notes: tuple[str, ...]
+class _Source(NamedTuple):
+    """A page that can be drawn at any size. Its units: points of a PDF page, pixels of a picture."""
+
+    width: float
+    height: float
+    points: float
+    """A unit in points."""
+    ceiling: float
+    """Most pixels a unit that are worth drawing."""
+    least_scale: float
+    """Under so many pixels a unit, print is hard to read."""
+    draw: Callable[[float], Image.Image]
+    """By pixels a unit; sides on the recipe's grid."""
+    print_: pdf.Print | None = None
+
+
+class _Plan(NamedTuple):
+    choice: Choice
+    seen: Look
+    """With x-height in units."""
+    told_by: str = ""
+    drawn: Image.Image | None = None
+    """The page at the chosen scale, where the look needed that already."""
 
 
 def preprocess_page(  # noqa: PLR0917 (a pool passes arguments by position)
@@ -50,78 +71,140 @@ def preprocess_page(  # noqa: PLR0917 (a pool passes arguments by position)
 ) -> PageImage:
     """Prepare page `page` (or the page of these facts) as `recipe` says and put it into the store.
 
-    The image is upright, at most `recipe.long_edge_px` long and `recipe.max_pixels` large. Pictures are never
-    enlarged, except tiny ones up to 4 times; a side under 64 px is filled up with white. The scale that was
-    used is the transform's. Equal pages under equal recipes give equal hashes.
+    The image is upright, straight where the recipe asks for it, and as large as its resolution, pixels and
+    grid say. Pictures are enlarged only to the recipe's fewest pixels or when tiny, up to 4 times; a side
+    under 64 px is filled up with white. The transform leads back to the page as displayed. Equal pages under
+    equal recipes give equal hashes.
 
     Raises PageFailed (render-failed, too-large, needs-password); StoreFull; EnvironmentFault; SourceGone.
     """
     page_no = page if isinstance(page, int) else page.page_no
     try:
         if media_type is MediaType.PDF:
-            prepared = _from_pdf(path, page_no, recipe, tuple(passwords))
+            source = _pdf(path, page_no, recipe, tuple(passwords))
         else:
-            prepared = _from_picture(path, media_type, page_no, recipe)
+            source = _picture(path, media_type, page_no, recipe)
+        plan = _plan(source, recipe)
+        image = plan.drawn or source.draw(plan.choice.scale)
     except DocumentRejected as error:
         code = Code.RENDER_FAILED if error.code is Code.CORRUPT else error.code
         raise PageFailed(error.message, code) from error
-    return _keep(prepared, recipe, store_root)
+    across, down = source.width * source.points / image.width, source.height * source.points / image.height
+    if media_type is MediaType.PDF and recipe.grid_px == 1:
+        # MuPDF rounds sides up: the last row and column are not stretched but cut.
+        across = down = source.points / plan.choice.scale
+    sheet = _arranged(Sheet(image, Transform.scale(across, down)), plan, source, recipe)
+    return _kept(sheet, plan, source, recipe, store_root)
 
 
-def _from_pdf(path: Path, page_no: int, recipe: Recipe, passwords: tuple[str, ...]) -> _Prepared:
+def _pdf(path: Path, page_no: int, recipe: Recipe, passwords: tuple[str, ...]) -> _Source:
     width, height = pdf.page_size(path, page_no, passwords)
-    scale = min(_fitting(width, height, recipe), _MAX_DPI / 72)
-    image = pdf.render(path, page_no, scale, passwords, annotations=recipe.annotations)
-    return _Prepared(image, (1 / scale, 1 / scale), ("downscaled",) if scale * 72 < _LOW_DPI else ())
+
+    def draw(scale: float) -> Image.Image:
+        scales = (scale, scale)
+        if recipe.grid_px > 1:
+            size = sizing.on_grid(width, height, scale, recipe)
+            scales = size[0] / width, size[1] / height
+        return pdf.render(path, page_no, scales, passwords, annotations=recipe.annotations)
+
+    print_ = pdf.printed(path, page_no, passwords) if look.is_asked(recipe) else None
+    return _Source(width, height, 1.0, _MAX_DPI / 72, _LOW_DPI / 72, draw, print_)
 
 
-def _from_picture(path: Path, media_type: MediaType, page_no: int, recipe: Recipe) -> _Prepared:
+def _picture(path: Path, media_type: MediaType, page_no: int, recipe: Recipe) -> _Source:
     size = picture.frame_size(path, media_type, page_no)
-    fitting = _fitting(size.width, size.height, recipe)
-    scale = min(fitting, 1.0)
-    short = min(size.width, size.height) * scale
-    if short < MIN_SIDE_PX:
-        scale = min(fitting, scale * min(MIN_SIDE_PX / short, _MAX_ENLARGEMENT))
-    target = (max(1, round(size.width * scale)), max(1, round(size.height * scale)))
-    image = picture.upright(path, media_type, page_no, target)
-    # Whole pixels: a sliver's two scales differ.
-    points_per_px = (size.width * 72 / size.dpi / target[0], size.height * 72 / size.dpi / target[1])
-    return _Prepared(image, points_per_px, ("downscaled",) if scale < _LOW_SHARE else ())
+
+    def draw(scale: float) -> Image.Image:
+        target = sizing.on_grid(size.width, size.height, scale, recipe)
+        return picture.upright(path, media_type, page_no, target)
+
+    short, area = min(size.width, size.height), size.width * size.height
+    wanted = max(1.0, MIN_SIDE_PX / short, math.sqrt(recipe.min_pixels / area))
+    ceiling = min(wanted, _MAX_ENLARGEMENT)
+    return _Source(size.width, size.height, 72 / size.dpi, ceiling, _LOW_SHARE, draw)
 
 
-def _fitting(width: float, height: float, recipe: Recipe) -> float:
-    """The largest scale that keeps a page of this size within the recipe's budget, its sides rounded up."""
-    both, area = width + height, width * height
-    # (width · scale + 1) · (height · scale + 1) = max_pixels
-    within_area = (math.sqrt(both**2 + 4 * area * (recipe.max_pixels - 1)) - both) / (2 * area)
-    # A hundredth of a pixel must not become one more.
-    return min((recipe.long_edge_px - 0.01) / max(width, height), within_area)
+def _plan(source: _Source, recipe: Recipe) -> _Plan:
+    if not look.is_asked(recipe):
+        return _Plan(_choice(source, recipe, Look()), Look())
+    typed = look.at_type(source.print_, recipe) if source.print_ else None
+    needs_picture = recipe.resolution == "legible" and source.print_ and look.has_pictures(source.print_)
+    if typed and not needs_picture:
+        return _Plan(_choice(source, recipe, typed), typed, "layer")
+    scale = _choice(source, recipe.model_copy(update={"resolution": "fixed"}), Look()).scale
+    drawn = source.draw(scale)
+    seen = look.at_picture(drawn, recipe)
+    if seen.x_height:
+        seen = seen._replace(x_height=seen.x_height / scale)
+    told_by = "pixels"
+    if typed:
+        is_smaller = seen.x_height and typed.x_height and seen.x_height < typed.x_height
+        told_by = "pixels" if is_smaller else "layer"
+        seen = typed._replace(x_height=seen.x_height if is_smaller else typed.x_height)
+    choice = _choice(source, recipe, seen)
+    return _Plan(choice, seen, told_by, drawn if _serves(choice.scale / scale, seen) else None)
 
 
-def _keep(prepared: _Prepared, recipe: Recipe, store_root: Path) -> PageImage:
-    image, left, top = _filled_up(prepared.image)
-    ink = blank.measure(image)
+def _choice(source: _Source, recipe: Recipe, seen: Look) -> Choice:
+    return sizing.choose(*_frame(source, seen), recipe, source.ceiling, seen.x_height)
+
+
+def _serves(ratio: float, seen: Look) -> bool:
+    """Whether a picture drawn already serves for another scale: straightening resamples it in any case."""
+    return 0.8 < ratio < 1.02 if seen.skew else 0.999 < ratio < 1.001
+
+
+def _arranged(sheet: Sheet, plan: _Plan, source: _Source, recipe: Recipe) -> Sheet:
+    """Upright, straight, and no side too short."""
+    if plan.seen.turn:
+        sheet = sheet.turn(-plan.seen.turn % 360)
+    skew = plan.seen.skew
+    if skew:
+        size = sizing.on_grid(*_frame(source, plan.seen), plan.choice.scale, recipe)
+        back = Transform(*deskew.back(sheet.picture.size, size, skew))
+        sheet = Sheet(deskew.straightened(sheet.picture, size, skew), sheet.transform.after(back))
+    return _filled_up(sheet, sizing.least_side(recipe))
+
+
+def _filled_up(sheet: Sheet, least: int) -> Sheet:
+    """The picture in the middle of a white one that has no side too short."""
+    width, height = (max(side, least) for side in sheet.picture.size)
+    if (width, height) == sheet.picture.size:
+        return sheet
+    left, top = (width - sheet.picture.width) // 2, (height - sheet.picture.height) // 2
+    paper = Image.new(sheet.picture.mode, (width, height), "white")
+    paper.paste(sheet.picture, (left, top))
+    return Sheet(paper, sheet.transform.after(Transform(1, 0, 0, 1, -left, -top)))
+
+
+def _kept(sheet: Sheet, plan: _Plan, source: _Source, recipe: Recipe, store_root: Path) -> PageImage:
+    choice, seen, size = plan.choice, plan.seen, sheet.picture.size
+    ink = blank.measure(sheet.picture)
     data = io.BytesIO()
-    image.save(data, "JPEG", quality=recipe.jpeg_quality)
-    across, down = prepared.points_per_px
+    sheet.picture.save(data, "JPEG", quality=recipe.jpeg_quality)
+    is_poor = choice.scale < source.least_scale and choice.reason != "legible"
     return PageImage(
         sha256=Store(store_root).put(data.getvalue(), SUFFIX),
         suffix=SUFFIX,
-        width_px=image.width,
-        height_px=image.height,
-        transform=Transform(across, 0.0, 0.0, down, -left * across, -top * down),
+        width_px=size[0],
+        height_px=size[1],
+        transform=sheet.transform,
         ink=ink.share,
         is_blank=ink.is_blank,
-        notes=prepared.notes,
+        notes=("downscaled",) if is_poor else (),
+        turn=seen.turn,
+        skew=seen.skew,
+        x_height_px=seen.x_height * choice.scale if seen.x_height else None,
+        reason=_reason(choice, plan),
+        tokens_saved=sizing.tokens_saved(*_frame(source, seen), size, recipe, source.ceiling),
     )
 
 
-def _filled_up(image: Image.Image) -> tuple[Image.Image, int, int]:
-    """The image on white so that no side is too short, and how far from left and top it lies there."""
-    width, height = (max(side, MIN_SIDE_PX) for side in image.size)
-    if (width, height) == image.size:
-        return image, 0, 0
-    left, top = (width - image.width) // 2, (height - image.height) // 2
-    sheet = Image.new(image.mode, (width, height), "white")
-    sheet.paste(image, (left, top))
-    return sheet, left, top
+def _frame(source: _Source, seen: Look) -> tuple[float, float]:
+    sides = (source.width, source.height) if seen.turn % 180 == 0 else (source.height, source.width)
+    return deskew.frame(*sides, seen.skew)
+
+
+def _reason(choice: Choice, plan: _Plan) -> str:
+    is_by_text = choice.reason in {"legible", "most", "least"} and plan.seen.x_height
+    return f"{choice.reason}-{plan.told_by}" if is_by_text else choice.reason

@@ -1,0 +1,63 @@
+"""How high the smallest running text of a page is: what its picture must keep legible.
+
+Running text, not the smallest mark: an exponent or a lone footnote sign is read with its line. Tables, notes
+and formulas are set smaller than the rest and count as soon as they are more than a few words.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.work.components import Boxes
+from tasks.work.pdf import Run
+
+X_HEIGHT = 0.48
+"""Height of small letters as a share of the type size: 0.43 (Times-like) to 0.53 (Helvetica-like)."""
+
+_SHARE, _LEAST_CHARS = 0.03, 30
+"""Text counts as running when so much of the page, and so many characters, are no larger."""
+_LEAST_GLYPHS, _TILE_GLYPHS = 30, 12
+_TILES = 12
+"""A picture is looked at in 12 x 12 tiles, each set in one size of type."""
+_TILE_RANK = 0.4
+"""Of a tile's letters this many are no higher than its small letters: the rest are capitals and ascenders."""
+_SMALLEST = 0.1
+"""A tenth of the letters may stand in tiles of smaller type; those are spots and signs."""
+
+
+def of_runs(runs: Sequence[Run]) -> float | None:
+    """x-height in points of the smallest running text of a text layer; None for a page without text."""
+    chars = sum(run.chars for run in runs)
+    if not chars:
+        return None
+    wanted, seen = min(chars, max(_LEAST_CHARS, _SHARE * chars)), 0
+    for run in sorted(runs, key=lambda run: run.size_pt):
+        seen += run.chars
+        if seen >= wanted:
+            return X_HEIGHT * run.size_pt
+    return None
+
+
+def of_letters(letters: Boxes, size: tuple[int, int]) -> float | None:
+    """x-height in pixels of the smallest running text among the letters found on a picture (width, height).
+
+    None where too few letters were found to tell.
+    """
+    if len(letters) < _LEAST_GLYPHS:
+        return None
+    heights = (letters[:, 3] - letters[:, 1]).astype(np.float64)
+    middles = (letters[:, :2] + letters[:, 2:]) / 2 / np.array(size) * _TILES
+    tiles = middles[:, 1].astype(np.int64) * _TILES + middles[:, 0].astype(np.int64)
+    found = [heights[tiles == tile] for tile in np.unique(tiles)]
+    known = [(float(np.quantile(one, _TILE_RANK)), len(one)) for one in found if len(one) >= _TILE_GLYPHS]
+    if not known:
+        return float(np.quantile(heights, _TILE_RANK))
+    return _ranked(known, _SMALLEST)
+
+
+def _ranked(weighed: Sequence[tuple[float, int]], share: float) -> float:
+    """The value that so much of the weight does not exceed."""
+    ordered = sorted(weighed)
+    weights: npt.NDArray[np.int64] = np.cumsum([weight for _, weight in ordered])
+    return ordered[int(np.searchsorted(weights, share * weights[-1]))][0]
