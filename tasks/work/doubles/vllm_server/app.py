@@ -54,6 +54,8 @@ class Desk:
     kill: Callable[[float], None]
     counters: Counters = field(default_factory=Counters)
     entries: list[Entry] = field(default_factory=list)
+    seated: set[Entry] = field(default_factory=set)
+    """Replies under way."""
     proofs: int = 0
     mood: Mood = Mood.WELL
     wakes: asyncio.Event = field(default_factory=asyncio.Event)
@@ -86,7 +88,10 @@ class Desk:
 
     async def metrics(self, _: Request) -> Response:
         """Prometheus text."""
-        text = exposition(self.counters, self.model.name, self.seats.running, self.seats.waiting)
+        now = time.monotonic()
+        # A wedged engine makes no tokens.
+        made = 0 if self.mood is Mood.WEDGED else sum(entry.progress(now) for entry in self.seated)
+        text = exposition(self.counters, self.model.name, self.seats.running, self.seats.waiting, made)
         return PlainTextResponse(text, media_type="text/plain; version=1.0.0")
 
     async def models(self, request: Request) -> Response:
@@ -164,7 +169,7 @@ class Desk:
                 await asyncio.Event().wait()
             if isinstance(answer, Said) and not self.is_dead:
                 said = _within(asked, answer)
-                await asyncio.sleep(self._seconds(said))
+                await self._work(entry, said)
                 await self._while_wedged()
                 if not self.is_dead:
                     self._count(entry, said)
@@ -192,6 +197,14 @@ class Desk:
             if not entry.ended:
                 self._end(entry, "aborted")
                 self.counters.finished["abort"] += 1
+
+    async def _work(self, entry: Entry, said: Said) -> None:
+        entry.tokens, entry.seconds = said.length, self._seconds(said)
+        self.seated.add(entry)
+        try:
+            await asyncio.sleep(entry.seconds)
+        finally:
+            self.seated.discard(entry)
 
     async def _while_wedged(self, *, forever: bool = False) -> None:
         while self.mood is Mood.WEDGED or (forever and not self.is_dead):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tasks.work.doubles.vllm_server.script import Asked
 
 
-@dataclass
+@dataclass(eq=False)
 class Entry:
     """One request. Times from `time.monotonic`; `ended` is 0 while it is open."""
 
@@ -17,6 +17,15 @@ class Entry:
     ended: float = 0.0
     outcome: str = "open"
     """open, the finish reason, the status of a refusal, or aborted: the client went away."""
+    tokens: int = 0
+    """Of the reply under way, and the seconds it takes."""
+    seconds: float = 0.0
+
+    def progress(self, now: float) -> int:
+        """Reply tokens that are made by now."""
+        if self.ended or not self.tokens:
+            return 0
+        return int(self.tokens * min(1.0, (now - self.seated) / self.seconds)) if self.seconds else 0
 
 
 @dataclass
@@ -34,8 +43,8 @@ class Counters:
     e2e_s: float = 0.0
 
 
-def exposition(counters: Counters, model: str, running: int, waiting: int) -> str:
-    """Prometheus text with the names and labels of vLLM."""
+def exposition(counters: Counters, model: str, running: int, waiting: int, underway: int = 0) -> str:
+    """Prometheus text with the names and labels of vLLM; `underway`: tokens of replies still being made."""
     labels = f'engine="0",model_name="{model}"'
     lines = [
         "# HELP process_start_time_seconds Start time of the process since unix epoch in seconds.",
@@ -46,7 +55,7 @@ def exposition(counters: Counters, model: str, running: int, waiting: int) -> st
         *_one("kv_cache_usage_perc", "gauge", labels, 0.0),
         *_one("num_preemptions_total", "counter", labels, 0),
         *_one("prompt_tokens_total", "counter", labels, counters.prompt_tokens),
-        *_one("generation_tokens_total", "counter", labels, counters.generation_tokens),
+        *_one("generation_tokens_total", "counter", labels, counters.generation_tokens + underway),
         *_one("admission_rejections_total", "counter", labels, counters.rejections),
         "# TYPE vllm:request_success_total counter",
     ]

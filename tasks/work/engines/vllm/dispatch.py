@@ -24,8 +24,8 @@ Read = Callable[[Job, Server], Awaitable[Reading]]
 class Dispatcher:
     """Sends pages to the servers that have room, the one with the least outstanding first.
 
-    A page that was in flight when a server died is a suspect: it may be what killed it. Suspects are sent one
-    at a time, one more for each that went well, so that a page that kills servers takes few others along.
+    A page that was in flight when a server died is a suspect: it may be what killed it. Each server gets one
+    suspect at a time besides other pages, so that a page that kills servers takes no other suspect along.
     One loop's; nothing here waits.
     """
 
@@ -33,8 +33,6 @@ class Dispatcher:
         self._servers = servers
         self._read = read
         self._queue, self._suspects = Queue(), Queue()
-        self._suspects_out = 0
-        self._suspects_allowed = 1
         self._later: set[asyncio.TimerHandle] = set()
 
     @property
@@ -51,15 +49,14 @@ class Dispatcher:
         """Send what there is room for."""
         while self.waiting:
             server = max(self._servers, key=lambda one: (one.room > 0, -len(one.open)))
-            job = self._next() if server.room > 0 else None
+            job = self._next(server) if server.room > 0 else None
             if job is None:
                 return
             job.sent_at = time.monotonic()
-            self._suspects_out += bool(job.deaths)
             task = asyncio.ensure_future(self._work(job, server))
             server.open[job] = task
             # Not in the task's own words: one that is cancelled before it began has none.
-            task.add_done_callback(partial(self._done, job, server, is_suspect=bool(job.deaths)))
+            task.add_done_callback(partial(self._done, job, server))
 
     def withdraw(self, job: Job) -> None:
         """Nobody wants this page any more: its connection is closed, so that the server stops as well."""
@@ -70,7 +67,6 @@ class Dispatcher:
 
     def fell(self, server: Server) -> None:
         """A server died or is wedged: what it had in hand goes to others, or back into the queue."""
-        self._suspects_allowed = 1
         lost = [*server.open, *server.broken, *server.overdue]
         for task in server.open.values():
             task.cancel()
@@ -92,6 +88,7 @@ class Dispatcher:
             job.fail(_too_late())
         server.broken.clear()
         server.overdue.clear()
+        self.pump()
 
     def give_up(self, reason: str) -> int:
         """End all that waits; says how many."""
@@ -108,22 +105,17 @@ class Dispatcher:
         for job in [*self._queue.clear(), *self._suspects.clear(), *in_hand]:
             self.withdraw(job)
 
-    def _next(self) -> Job | None:
-        if self._suspects_out < self._suspects_allowed:
-            job = self._suspects.take()
-            if job is not None:
-                return job
-        return self._queue.take()
+    def _next(self, server: Server) -> Job | None:
+        has_suspect = len(self._suspects) > 0 and any(job.deaths for job in server.open)
+        return (None if has_suspect else self._suspects.take()) or self._queue.take()
 
     async def _work(self, job: Job, server: Server) -> None:
         try:
             job.succeed(await self._read(job, server))
-            self._suspects_allowed += bool(job.deaths)
         except Exception as error:
             self._take(error, job, server)
 
-    def _done(self, job: Job, server: Server, _: "asyncio.Task[None]", *, is_suspect: bool) -> None:
-        self._suspects_out -= is_suspect
+    def _done(self, job: Job, server: Server, _: "asyncio.Task[None]") -> None:
         server.open.pop(job, None)
         self.pump()
 

@@ -91,9 +91,12 @@ class VllmEngine:
         self._thread.join()
 
     def _call(self, what: Callable[[Job], None], job: Job, *, only: bool = True) -> None:
-        if only:
-            with suppress(RuntimeError):  # the loop has ended, and with it every job
-                self._loop.call_soon_threadsafe(what, job)
+        if not only:
+            return
+        try:
+            self._loop.call_soon_threadsafe(what, job)
+        except RuntimeError:  # the loop has ended, and with it every page
+            job.withdraw()
 
     def _first_look(self) -> None:
         async def look() -> None:

@@ -15,7 +15,7 @@ from models.vlm import Vlm
 
 _MEDIA = {".jpg": "jpeg", ".jpeg": "jpeg", ".png": "png", ".webp": "webp"}
 _LEAST_REPLY = 512
-"""Tokens that a page's picture has to leave for the reply."""
+"""Tokens that a page's picture has to leave for the reply; a quarter of a small context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def size_to_send(picture: Picture, vlm: Vlm, context: int) -> tuple[int, int]:
     pixels, size = vlm.pixels, (picture.width_px, picture.height_px)
     if min(size) < pixels.grid_px or size[0] * size[1] > pixels.max_pixels:
         size = pixels.fitted(*size)
-    room = max(1, context - vlm.prompt_tokens - _LEAST_REPLY)
+    room = max(1, context - vlm.prompt_tokens - min(_LEAST_REPLY, context // 4))
     tokens = pixels.tokens(*size)
     if tokens > room:
         factor = math.sqrt(room / tokens)

@@ -59,8 +59,9 @@ class Server:
 
     @property
     def room(self) -> int:
-        """Requests that may be sent now."""
-        return self.steering.limit - len(self.open) if self.is_proven else 0
+        """Requests that may be sent now; none while it is not known whether it still lives."""
+        is_trusted = self.is_proven and not self.broken and not self.overdue
+        return self.steering.limit - len(self.open) if is_trusted else 0
 
     @property
     def label(self) -> str:
