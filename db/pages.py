@@ -35,6 +35,12 @@ def save_pages(connection: sa.Connection, claim: Claim, pages: Sequence[PageFact
     return True
 
 
+def keep_page(connection: sa.Connection, document_id: int, facts: PageFacts) -> None:
+    """Keep one page of a document that nobody has claimed; one that is there stays as it is."""
+    added = insert(tables.page).values(_page_row(document_id, facts))
+    connection.execute(added.on_conflict_do_nothing(index_elements=["document_id", "page_no"]))
+
+
 def finish_split(connection: sa.Connection, claim: Claim, facts: DocumentFacts) -> bool:
     """All pages are saved: the document waits for them; False when the claim is not ours any more."""
     if not claims.held(connection, [claim]):

@@ -51,6 +51,33 @@ def save(connection: sa.Connection, results: Sequence[PageResult]) -> frozenset[
     return ours
 
 
+def add(
+    connection: sa.Connection,
+    page: tuple[int, int],
+    recipe_id: int,
+    reading: Reading,
+    verdict: Verdict,
+    *,
+    image_sha256: str | None = None,
+) -> int:
+    """Keep a reading that nobody had claimed, of page (document, number); its id.
+
+    For answers to questions and for what people write. An earlier one under the same recipe is superseded.
+    """
+    key = (t.c.document_id == page[0]) & (t.c.page_no == page[1]) & (t.c.recipe_id == recipe_id)
+    old = sa.update(t).where(key, t.c.superseded_at.is_(None))
+    connection.execute(old.values(superseded_at=sa.func.now()))
+    values = _columns(reading) | {
+        "document_id": page[0],
+        "page_no": page[1],
+        "recipe_id": recipe_id,
+        "verdict": verdict.value,
+        "image_sha256": image_sha256,
+    }
+    new: int = connection.execute(sa.insert(t).values(values).returning(t.c.id)).scalar_one()
+    return new
+
+
 def cached(connection: sa.Connection, leased: Sequence[Claim]) -> dict[int, CachedReading]:
     """Readings by claim id that an OCR engine gave for the same picture under the same recipe.
 
@@ -128,16 +155,20 @@ def _key(claim: Claim) -> tuple[int, int, int]:
 
 
 def _row(result: PageResult) -> dict[str, Any]:
-    reading = result.reading
-    return {name: getattr(reading, name) for name in _SAME} | {
+    return _columns(result.reading) | {
         "document_id": result.claim.document_id,
         "page_no": result.claim.page_no,
         "recipe_id": result.claim.recipe_id,
-        "source": reading.source.value,
-        "finish_reason": reading.finish_reason.value,
         "verdict": result.verdict.value,
         "image_sha256": result.image_sha256,
         "cached_from": result.cached_from,
+    }
+
+
+def _columns(reading: Reading) -> dict[str, Any]:
+    return {name: getattr(reading, name) for name in _SAME} | {
+        "source": reading.source.value,
+        "finish_reason": reading.finish_reason.value,
     }
 
 

@@ -1,0 +1,194 @@
+"""`pagemill ask`: pictures prepared, a server found, the answer shown and kept."""
+
+import hashlib
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from cli.exits import Exit
+from flows.asking import keep_answer
+from models import profiles
+from models.engine import OcrRequest
+from models.errors import Code, ConfigurationError, EngineUnavailable
+from models.page import PageImage
+from models.profile import Profile
+from models.reading import FinishReason, Reading
+from models.recipe import Recipe
+from models.settings import Settings
+from models.vlm import Vlm
+from tasks.work.asking import ask
+from tasks.work.engines import servers_for
+from tasks.work.media import sniff
+from tasks.work.pool import WorkerPool
+from tasks.work.preprocess import preprocess_page
+from tasks.work.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked for on the command line."""
+
+    profile: str
+    pictures: tuple[Path, ...]
+    text: str
+    task: str = ""
+    schema: Path | None = None
+    page: int = 1
+    is_saved: bool = False
+
+
+def split_words(words: list[str]) -> tuple[tuple[Path, ...], str]:
+    """Pictures and question: the last word is the question unless it is a file.
+
+    Raises ConfigurationError for a picture that is not there.
+    """
+    *first, last = words
+    named = first if first and not Path(last).exists() else words
+    for word in named:
+        if not Path(word).is_file():
+            raise ConfigurationError(f"There is no file {word}.", Code.NOT_FOUND)
+    return tuple(Path(word).absolute() for word in named), "" if named is words else last
+
+
+def ask_and_show(settings: Settings, question: Question, *, as_json: bool) -> Exit:
+    """Ask, show the answer as it comes, keep it where wished.
+
+    Raises ConfigurationError, EngineUnavailable, PageFailed.
+    """
+    profile = profiles.get(question.profile)
+    vlm = _vlm(profile, question)
+    schema = _schema(question.schema)
+    recipe = _recipe(profile, question, schema)
+    first, *others = _prepared(settings, question, recipe)
+    store = Store(settings.store)
+    request = OcrRequest(
+        image=first,
+        path=store.path(first.sha256, first.suffix),
+        width_pt=first.width_px * first.transform.a,
+        height_pt=first.height_px * first.transform.d,
+        recipe=recipe,
+        question=question.text,
+        schema=schema,
+        others=tuple(store.path(other.sha256, other.suffix) for other in others),
+    )
+    servers = servers_for(profile, settings)
+    if not servers.urls:
+        raise EngineUnavailable(
+            f"Nobody serves '{profile.name}'. Start it with 'pagemill serve {profile.name}', or name a "
+            "server with PAGEMILL_OCR_URL."
+        )
+    reading = ask(servers.urls[0], vlm, request, _silent if as_json else _say, servers.api_key)
+    saved = None
+    if question.is_saved:
+        picture = question.pictures[0]
+        saved = keep_answer(settings, recipe, picture, question.page, reading, image_sha256=first.sha256)
+    _end(reading, saved, as_json=as_json)
+    return Exit.OK if reading.finish_reason is FinishReason.STOP else Exit.INCOMPLETE
+
+
+def _vlm(profile: Profile, question: Question) -> Vlm:
+    if profile.vlm is None:
+        raise ConfigurationError(f"Profile '{profile.name}' reads text and answers no questions.")
+    tasks = profile.vlm.tasks
+    name = _task(profile.vlm, question)
+    if name not in tasks:
+        raise ConfigurationError(f"'{profile.name}' has no task '{name}'. Known: {', '.join(tasks)}.")
+    task = tasks[name]
+    if len(question.pictures) > task.max_images:
+        raise ConfigurationError(
+            f"Task '{name}' takes {task.max_images} at most; there are {len(question.pictures)} pictures."
+        )
+    if "{question}" in task.prompt and not question.text:
+        raise ConfigurationError(f"Task '{name}' needs a question, as the last word.")
+    return profile.vlm
+
+
+def _task(vlm: Vlm, question: Question) -> str:
+    """The task that was named; else one that takes a question when there is one, for so many pictures."""
+    if question.task:
+        return question.task
+    fitting = [
+        name
+        for name, task in vlm.tasks.items()
+        if ("{question}" in task.prompt) == bool(question.text) and task.max_images >= len(question.pictures)
+    ]
+    return fitting[0] if fitting else next(iter(vlm.tasks))
+
+
+def _recipe(profile: Profile, question: Question, schema: str) -> Recipe:
+    assert profile.vlm is not None
+    asked = [question.text, schema, *(_digest(path) for path in question.pictures[1:])]
+    return profile.recipe().model_copy(
+        update={
+            "task": _task(profile.vlm, question),
+            "asked_sha256": hashlib.sha256(json.dumps(asked).encode()).hexdigest(),
+        }
+    )
+
+
+def _schema(path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        return json.dumps(json.loads(path.read_text()))
+    except ValueError as error:
+        raise ConfigurationError(f"{path} is no JSON: {error}.") from error
+
+
+def _prepared(settings: Settings, question: Question, recipe: Recipe) -> list[PageImage]:
+    """Page images in the store, made in a killable child."""
+    pool = WorkerPool(1)
+    try:
+        made = [
+            pool.submit(
+                preprocess_page,
+                path,
+                sniff(path),
+                question.page,
+                recipe,
+                settings.store,
+                timeout_s=settings.render_timeout_s,
+                timeout_code=Code.RENDER_TIMEOUT,
+                crash_code=Code.RENDER_CRASH,
+            )
+            for path in question.pictures
+        ]
+        return [future.result() for future in made]
+    finally:
+        pool.close()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _say(words: str) -> None:
+    sys.stdout.write(words)
+    sys.stdout.flush()
+
+
+def _silent(words: str) -> None:
+    """With --json the answer comes as a whole."""
+
+
+def _end(reading: Reading, saved: int | None, *, as_json: bool) -> None:
+    if as_json:
+        told = {
+            "text": reading.text,
+            "raw": reading.raw,
+            "finish_reason": reading.finish_reason,
+            "tokens_in": reading.tokens_in,
+            "tokens_out": reading.tokens_out,
+            "reading": saved,
+        }
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        return
+    typer.echo()
+    if reading.finish_reason is not FinishReason.STOP:
+        typer.echo(f"The answer was cut off ({reading.finish_reason}).", err=True)
+    if saved is not None:
+        typer.echo(f"Kept as reading {saved}.", err=True)
