@@ -52,6 +52,12 @@ def show(connection: sa.Connection, document_id: int, edition_id: int, *, kind: 
     return True
 
 
+def shown(connection: sa.Connection, document_id: int) -> int | None:
+    """The edition that a document shows."""
+    d = tables.document
+    return connection.scalar(sa.select(d.c.edition_id).where(d.c.id == document_id))
+
+
 def previous(connection: sa.Connection, document_id: int) -> int | None:
     """The edition that was shown before the present one; None where there was none.
 

@@ -2,14 +2,14 @@
 
 from prefect import flow
 
+from flows.draining import Budget, Linger, drain_stages
 from flows.lines import load_lines
-from flows.opening import open_mill
 from models.stage import Stage
-from tasks.drain import drain, lingering
+from tasks.backfill import close_ended
 
 
 @flow(name="load", persist_result=False)
-def load(profile: str = "ppocr", budget_s: float | None = None, linger_s: float = 5.0) -> int:
+def load(profile: str = "ppocr", budget_s: Budget | None = None, linger_s: Linger = 5.0) -> int:
     """Load finished documents until nothing is left; returns the id of the run.
 
     Args:
@@ -17,7 +17,12 @@ def load(profile: str = "ppocr", budget_s: float | None = None, linger_s: float 
         budget_s: Most seconds to work; empty for no limit.
         linger_s: Seconds to wait for more work before the end.
     """
-    with open_mill("load", profile, [], None, reads=False) as (mill, _):
-        stages = [Stage.LOAD]
-        drain(mill, load_lines(), lingering(lambda: mill.outstanding(stages) == 0, linger_s), budget_s)
-        return mill.run_id
+    return drain_stages(
+        "load",
+        [Stage.LOAD],
+        lambda _: load_lines(),
+        profile,
+        budget_s=budget_s,
+        linger_s=linger_s,
+        finish=lambda mill: close_ended(mill.database),
+    )

@@ -1,0 +1,38 @@
+"""A drain as a flow run of its own: it works some stages of a profile until nothing is left."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from flows.opening import open_mill
+from models.profile import Profile
+from models.stage import Stage
+from tasks.drain import Lane, drain, lingering
+from tasks.mill import Mill
+
+Budget = Annotated[float, Field(gt=0)]
+Linger = Annotated[float, Field(ge=0)]
+
+
+def drain_stages(
+    kind: str,
+    stages: Sequence[Stage],
+    lines_of: Callable[[Profile], Sequence[Lane]],
+    profile: str,
+    *,
+    budget_s: float | None,
+    linger_s: float,
+    reads: bool = False,
+    finish: Callable[[Mill], object] = lambda _: None,
+) -> int:
+    """A run of `kind` that works off `stages` of a profile; its id.
+
+    Over when there has been no work for `linger_s` seconds or `budget_s` are spent; `finish` is then called.
+    `reads`: with the profile's OCR engine. Raises as `flows.opening.open_mill`.
+    """
+    with open_mill(kind, profile, [], None, reads=reads) as (mill, _):
+        is_over = lingering(lambda: mill.outstanding(list(stages)) == 0, linger_s)
+        drain(mill, lines_of(mill.profile), is_over, budget_s)
+        finish(mill)
+        return mill.run_id

@@ -1,0 +1,150 @@
+"""Backfills: planned, put into the ledger, compared, shown and taken back."""
+
+import getpass
+import logging
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import sqlalchemy as sa
+
+from db import backfill_enrol, backfill_plan, backfill_selection, backfills, compare, runs, switches
+from db.engine import Database
+from models import profiles
+from models.backfill import Backfill, Plan, Selection, Wish
+from models.compare import DocumentComparison, Pair
+from models.errors import Code, ConfigurationError
+from models.recipe import Recipe
+from tasks.work.checks import CHECKS
+from tasks.work.comparing import compare_pages
+
+log = logging.getLogger(__name__)
+
+_DOCUMENTS_AT_ONCE = 100
+
+
+def recipe_of(wish: Wish) -> Recipe:
+    """What a wish reads with. Raises ConfigurationError for an unknown profile or recipe key."""
+    return profiles.get(wish.profile).recipe().with_options(wish.options)
+
+
+def plan(database: Database, wish: Wish) -> Plan:
+    """What a backfill would do, counted.
+
+    Raises ConfigurationError where the wish names what is not there, names nothing, or matches nothing.
+    """
+    recipe = recipe_of(wish)
+
+    def count(connection: sa.Connection) -> Plan:
+        backfill_selection.check(connection, wish.selection, [check.code for check in CHECKS])
+        return backfill_plan.plan(connection, wish, recipe)
+
+    planned = database.run(count)
+    if not planned.documents and planned.continues is None:
+        raise ConfigurationError(
+            "No document matches. Drop a filter, or see 'pagemill status' for what there is.", Code.NOT_FOUND
+        )
+    return planned
+
+
+def check_breadth(wish: Wish, planned: Plan) -> None:
+    """Raises ConfigurationError where filters happen to match every document and nobody said so."""
+    is_all = planned.documents == planned.of > 1
+    if is_all and not wish.selection.everything and not wish.selection.documents:
+        raise ConfigurationError(
+            f"This matches all {planned.of} documents. Narrow it down, or say --all if that is meant."
+        )
+
+
+def enrol(database: Database, wish: Wish, run_id: int, stopping: threading.Event) -> Backfill:
+    """Put the selected documents into the ledger, behind scheduled work, a hundred a transaction.
+
+    Goes on with an unfinished backfill of an equal wish: what that has put in is not put in again.
+    """
+    recipe = recipe_of(wish)
+    begun = database.run(lambda conn: backfills.begin(conn, wish, runs.recipe_id(conn, recipe), run_id))
+    database.run(lambda conn: backfills.join_run(conn, begun.id, run_id))
+    after: int | None = 0
+    while after is not None and not stopping.is_set():
+        after = _enrol_some(database, begun, run_id, after)
+    if after is None:
+        database.run(lambda conn: backfills.set_enrolled(conn, begun.id))
+    return begun
+
+
+def _enrol_some(database: Database, begun: Backfill, run_id: int, after: int) -> int | None:
+    """The next documents after an id; the last one's id, None where there are no more."""
+
+    def work(connection: sa.Connection) -> int | None:
+        ids = backfill_enrol.candidates(connection, begun, after, _DOCUMENTS_AT_ONCE)
+        pages = backfill_enrol.enrol(connection, begun, run_id, ids) if ids else 0
+        log.info("enrolled backfill=%d documents=%d pages_again=%d", begun.id, len(ids), pages)
+        return ids[-1] if ids else None
+
+    return database.run(work)
+
+
+def close_ended(database: Database) -> tuple[int, ...]:
+    """Mark backfills without any work left as ended; says which."""
+    return database.run(backfills.end)
+
+
+def comparisons(
+    database: Database, backfill_id: int | None, selection: Selection
+) -> Iterator[DocumentComparison]:
+    """What a backfill changed, document by document, by default the last one.
+
+    Raises ConfigurationError (not-found) for a backfill or filter that is not there.
+    """
+    for pair in database.run(lambda conn: _documents(conn, backfill_id, selection)):
+        yield database.run(partial(_compare, pair=pair))
+
+
+def _compare(connection: sa.Connection, pair: Pair) -> DocumentComparison:
+    return compare_pages(pair, compare.pages(connection, pair))
+
+
+def promote(database: Database, backfill_id: int | None, selection: Selection) -> tuple[int, ...]:
+    """Show what a backfill made, each document in a transaction of its own; says which changed."""
+    return _switch(database, backfill_id, selection, _promote)
+
+
+def rollback(database: Database, backfill_id: int | None, selection: Selection) -> tuple[int, ...]:
+    """Show again what stood there before, where what a backfill made is shown; says which changed."""
+    return _switch(database, backfill_id, selection, _roll_back)
+
+
+def _promote(connection: sa.Connection, pair: Pair) -> bool:
+    if pair.made_id is None:
+        return False
+    return switches.show(connection, pair.document_id, pair.made_id, kind=switches.PROMOTE, by=person())
+
+
+def _roll_back(connection: sa.Connection, pair: Pair) -> bool:
+    before = switches.previous(connection, pair.document_id)
+    is_shown = switches.shown(connection, pair.document_id) == pair.made_id
+    if before is None or not is_shown:
+        return False
+    return switches.show(connection, pair.document_id, before, kind=switches.ROLLBACK, by=person())
+
+
+def person() -> str:
+    """Who switches by hand: user@host."""
+    return f"{getpass.getuser()}@{socket.gethostname()}"
+
+
+def _switch(
+    database: Database, backfill_id: int | None, selection: Selection, step: Callable[..., bool]
+) -> tuple[int, ...]:
+    chosen = database.run(lambda conn: _documents(conn, backfill_id, selection))
+    changed = [pair.document_id for pair in chosen if database.run(partial(step, pair=pair))]
+    log.info("switched documents=%d of=%d", len(changed), len(chosen))
+    return tuple(changed)
+
+
+def _documents(connection: sa.Connection, backfill_id: int | None, selection: Selection) -> Sequence[Pair]:
+    found = backfills.get(connection, backfill_id)
+    if not selection.is_empty:
+        backfill_selection.check(connection, selection, [check.code for check in CHECKS])
+    return compare.pairs(connection, found, selection)
