@@ -90,9 +90,14 @@ class Desk:
             self.hand.again.append(page)
 
     def expire(self) -> None:
-        """End the tries of pages that have had all the seconds they may have."""
+        """End steps of pages that have had all the seconds they may have.
+
+        Engines have deadlines of their own; this is for what passes them. A server may be away for a while,
+        and that is not the page's time.
+        """
         most = self._mill.profile.ladder_limits.seconds
-        for page in [page for page in self.hand.flying if page.spent_s > most]:
+        away_s = self._mill.settings.ocr_wait_s
+        for page in [page for page in self.hand.flying if page.spent_s > most + away_s]:
             self._failed(page, PageFailed(f"It was not read within {most:g} s.", Code.OCR_TIMEOUT))
 
     def _judge(self, page: PageInHand) -> None:

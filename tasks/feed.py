@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 _LOOK_S = 0.2
 """Longest wait at once: a stop is heard within it."""
-_GROUP_S, _GROUP_PAGES = 0.2, 64
+_GROUP_S, _GROUP_PAGES = 0.5, 64
 """Pages that end within this time are committed together, unless there are so many."""
 _EVENTS_A_TURN = 16
 """Few, so that free slots are filled before all answers of a burst are judged."""

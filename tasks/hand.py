@@ -11,8 +11,8 @@ from models.errors import PagemillError
 from models.reading import Reading
 from models.verdict import Severity, Verdict
 from models.work import PageResult, PageToRead
+from tasks.work.checks import badness
 from tasks.work.ladder import FIRST, Step, Try, best_of
-from tasks.work.rungs import badness
 
 _FAILED = (float("inf"),)
 
@@ -45,7 +45,7 @@ class Tried:
         weighs = [finding.code for finding in result.findings if finding.severity is not Severity.INFO]
         tokens = (result.reading.tokens_in or 0) + (result.reading.tokens_out or 0)
         is_bad = result.verdict is Verdict.BAD
-        return Try(self.step, frozenset(weighs), badness(result), is_bad, self.seconds, tokens)
+        return Try(self.step, frozenset(weighs), badness(result.findings), is_bad, self.seconds, tokens)
 
 
 @dataclass(slots=True, eq=False)

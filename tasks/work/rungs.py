@@ -12,8 +12,6 @@ from models.engine import OcrRequest
 from models.errors import Code, PageFailed
 from models.page import PageImage
 from models.reading import FinishReason, Reading, ReadingSource
-from models.verdict import Severity
-from models.work import PageResult
 from tasks.work import textlayer
 from tasks.work.layout import blocks_of, text_of
 from tasks.work.store import Store
@@ -81,12 +79,6 @@ def layer_reading(request: OcrRequest, readable: frozenset[str]) -> Reading:
     return Reading(
         ReadingSource.TEXT_LAYER, text_of(blocks), blocks, engine="text-layer", notes=(textlayer.UNPROVEN,)
     )
-
-
-def badness(result: PageResult) -> tuple[float, ...]:
-    """Sorts judged readings, best first: by errors, then by warnings."""
-    severities = [finding.severity for finding in result.findings]
-    return float(severities.count(Severity.ERROR)), float(severities.count(Severity.WARNING))
 
 
 def _sum(values: Iterable[_Number | None]) -> _Number | None:

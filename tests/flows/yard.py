@@ -12,6 +12,7 @@ from db.engine import Database
 from flows.ingest import work_off
 from models import profiles
 from models.document import Document
+from models.profile import Profile
 from models.settings import Settings, load_settings
 from tasks.mill import Mill
 from tasks.work.engines.fake import Answer, FakeEngine, said
@@ -29,6 +30,9 @@ class Yard:
     home: Path
     inbox: Path
     settings: Settings = field(init=False)
+    others: dict[str, FakeEngine] = field(default_factory=dict)
+    """Engines of other profiles, for retry ladders that ask these."""
+    profile: Profile = field(default_factory=lambda: profiles.get("ppocr"))
 
     def __post_init__(self) -> None:
         self.inbox.mkdir(exist_ok=True)
@@ -38,11 +42,16 @@ class Yard:
 
     def mill(self, engine: FakeEngine, recipe: tuple[str, ...] = ()) -> tuple[Mill, int]:
         """A mill with this engine, and its recipe's id."""
-        profile = profiles.get("ppocr")
+        profile = self.profile
         chosen = profile.recipe().with_options(recipe)
         run_id = self.database.run(lambda conn: runs.start(conn, "ingest", chosen, {}))
         mill = Mill(
-            settings=self.settings, database=self.database, profile=profile, run_id=run_id, engine=engine
+            settings=self.settings,
+            database=self.database,
+            profile=profile,
+            run_id=run_id,
+            engine=engine,
+            open_other=lambda other: self.others[other.name],
         )
         return mill, self.database.run(lambda conn: runs.recipe_id(conn, chosen))
 
