@@ -48,7 +48,7 @@ def up(
     print_systemd: Systemd = False,
     into: Into = None,
 ) -> None:
-    """Bring up all of pagemill on this machine: database, Prefect server, schedules and workers.
+    """Bring up database, Prefect server, schedules and workers.
 
     Safe to repeat; 'pagemill down' ends it.
     """
