@@ -40,12 +40,16 @@ class CheckLimits(BaseModel):
     """From this share of inked pixels on, a page without text may well be a picture."""
     layer_words: int = 3
     """A text layer with so many words proves that there is text."""
-    ink_px_per_char: float = 6.0
-    """Fewer inked pixels than this do not make a readable character; the smallest bitmap fonts use 9."""
+    ink_px_per_char: float = 12.0
+    """Fewer inked pixels than this make no character: the densest pages use 36, bitmap fonts 9."""
+    ink_px_per_char_most: float = 3_000.0
+    """A page with more ink for each of its few characters holds a drawing, or was hardly read."""
+    few_chars: int = 80
+    """Texts so short are weighed against too much ink."""
     min_chars_for_ink: int = 200
     """Shorter texts are not weighed against the ink."""
     most_chars: int = 100_000
-    """No page holds more: the densest measured, a newspaper of 1901, has 21,000."""
+    """No page holds more: the fullest measured, of a three-column gazette, has 9,500."""
     scan_chars: int = 40_000
     """Characters that the checks of wording and form look at: half at the start, half at the end."""
 
@@ -53,6 +57,8 @@ class CheckLimits(BaseModel):
     """Refusals and remarks stand in the first and last so many characters."""
     refusal_chars: int = 700
     """A refusal in a text so short is the whole answer; in a longer one it is a remark."""
+    silent_px_per_char: float = 600.0
+    """A short answer about a picture, with more ink than this for each character, is no page's text."""
     echo_chars: int = 24
     """A stretch of the prompt this long in the answer is an echo."""
     markup_tags: int = 3
@@ -78,7 +84,7 @@ class CheckLimits(BaseModel):
     box_slack_pt: float = 3.0
     """Boxes may stand out of the page by so many points: detectors round outwards."""
 
-    language_letters: int = 250
+    language_letters: int = 180
     """Fewer letters do not tell a language."""
     neighbours: int = 2
     """Pages looked at before and after a page."""

@@ -16,7 +16,8 @@ from models.text import clean
 from models.verdict import Finding, PageUnderCheck, Severity
 from tasks.work.checks import CHECKS, check
 
-PAGE = PageUnderCheck(595, 842, ink=0.1, pixels=1540 * 1089, reads=frozenset({"latin", "han"}))
+# Of little ink, for the texts here are short.
+PAGE = PageUnderCheck(595, 842, ink=0.0017, pixels=1540 * 1089, reads=frozenset({"latin", "han"}))
 BLANK = replace(PAGE, ink=0.0, is_blank=True)
 LINES = "Every line of this page is another one, as lines of real pages are.\n"
 
@@ -62,7 +63,7 @@ def test_a_loop_is_found_although_the_engine_said_stop() -> None:
 
 
 def test_a_line_reader_cannot_loop() -> None:
-    assert codes(page_of("Available " * 360), replace(PAGE, finds_lines=True)) == []
+    assert codes(page_of("Available " * 360), replace(PAGE, ink=0.1, finds_lines=True)) == []
 
 
 def test_an_empty_answer_for_a_page_of_text_is_an_error() -> None:
@@ -143,6 +144,26 @@ def test_dense_small_print_is_not_too_much() -> None:
     # The densest page measured: 7,969 characters at 17 % ink.
     words = random.Random(7).choices(LINES.split(), k=1600)
     assert codes(page_of(" ".join(words)), replace(PAGE, ink=0.17)) == []
+
+
+def test_a_few_characters_on_a_page_of_print_are_too_little() -> None:
+    assert only(page_of("and so on"), replace(PAGE, ink=0.1)).code == "too-little-text"
+
+
+def test_a_photo_with_a_word_on_it_is_not_too_little() -> None:
+    picture = Block(BlockType.PICTURE, "A shop front", Box(0, 0, 595, 842))
+    sign = Block(BlockType.PARAGRAPH, "OPEN")
+    assert codes(Reading(ReadingSource.OCR, "OPEN", (sign, picture)), replace(PAGE, ink=0.1)) == []
+    assert codes(page_of("OPEN"), replace(PAGE, ink=0.3)) == []
+    assert codes(page_of("OPEN"), replace(PAGE, ink=0.1, finds_lines=True)) == []
+
+
+def test_more_than_any_page_holds_is_an_error() -> None:
+    page = replace(PAGE, ink=0.9)
+    text = " ".join(random.Random(3).choices(LINES.split(), k=25_000))
+    assert [(f.code, f.severity) for f in check(page_of(text), page)] == [("answer-too-long", Severity.ERROR)]
+    assert "answer-too-long" not in codes(page_of(text[:90_000]), page)
+    assert "answer-too-long" in codes(page_of("x", notes=("answer-too-long",)))
 
 
 def test_letters_that_the_profile_cannot_read_are_named() -> None:

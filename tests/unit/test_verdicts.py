@@ -1,5 +1,7 @@
 """Findings become verdicts, verdicts become the status of a document."""
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from models.edition import document_status, reason
 from models.reading import Reading, ReadingSource
 from models.verdict import Finding, Severity, Verdict
 from models.work import PageToLoad
-from tasks.work.checks import verdict
+from tasks.work.checks import badness, verdict
 
 READ = Reading(ReadingSource.OCR, "text", ())
 UNREAD = Reading(ReadingSource.NONE, "", ())
@@ -30,6 +32,33 @@ def finding(severity: Severity) -> Finding:
 )
 def test_the_heaviest_finding_decides(severities: list[Severity], expected: Verdict) -> None:
     assert verdict(READ, [finding(severity) for severity in severities]) is expected
+
+
+@pytest.mark.parametrize("code", ["html-repaired", "json-repaired", "fence-stripped", "tokens-stripped"])
+def test_a_good_answer_that_was_mended_is_repaired(code: str) -> None:
+    mended = Finding(code, Severity.INFO, "message")
+    assert verdict(READ, [mended]) is Verdict.REPAIRED
+    assert verdict(READ, [mended, finding(Severity.WARNING)]) is Verdict.SUSPECT
+
+
+def test_a_text_layer_is_not_repaired_but_cleaned() -> None:
+    layer = Reading(ReadingSource.TEXT_LAYER, "text", ())
+    assert verdict(layer, [Finding("text-cleaned", Severity.INFO, "message")]) is Verdict.GOOD
+
+
+def test_the_least_bad_attempt_comes_first() -> None:
+    repaired = [Finding("json-repaired", Severity.INFO, "message")]
+    suspect = [finding(Severity.WARNING)]
+    cut = [Finding("truncated", Severity.ERROR, "message")]
+    cut_and_looping = [*cut, Finding("loop", Severity.ERROR, "message")]
+    empty = [Finding("empty-with-ink", Severity.ERROR, "message")]
+    order = [[], repaired, suspect, [*suspect, *suspect], cut, cut_and_looping, empty]
+    shuffled = random.Random(2).sample(order, len(order))
+    assert sorted(shuffled, key=badness) == order
+
+
+def test_other_notes_make_no_attempt_worse() -> None:
+    assert badness([finding(Severity.INFO)]) == badness([])
 
 
 def test_a_page_that_nobody_had_to_read_is_blank() -> None:

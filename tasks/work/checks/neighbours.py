@@ -18,9 +18,9 @@ _LINE_CHARS = 120
 # Letters that make a running line: page numbers alone are lost too often to tell anything.
 _LINE_LETTERS = 8
 _SAME_LINE = 80.0
-# With a smaller share of its letters in the neighbours' script, a page has left it.
-_LEFT_SHARE = 0.2
 _SCRIPT_LETTERS = 60
+# From this share of its letters in the neighbours' script on, a page is mixed, not in another one.
+_MIXED_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def script_jump(number: int, known: Leaves, limits: CheckLimits) -> Sighting | N
     """The page is in another script than all pages around it."""
     here = known[number]
     there = _agreed([leaf.script for leaf in _around(number, known, limits)])
-    if not here.script or not there or here.script == there or here.shares.get(there, 0.0) >= _LEFT_SHARE:
+    if not here.script or not there or here.script == there or here.shares.get(there, 0) > _MIXED_SHARE:
         return None
     message = f"The page is in {here.script} letters, the pages around it are in {there}."
     return Sighting(message, {"script": here.script, "around": there})
@@ -87,9 +87,8 @@ def _leaf(reading: Reading, limits: CheckLimits) -> Leaf:
     text = clipped(reading.text, limits.scan_chars)
     letters = scripts(text)
     total = letters.total()
-    is_enough = total >= _SCRIPT_LETTERS
     return Leaf(
-        script=main_script(text, limits) if is_enough else "",
+        script=main_script(text, limits) if total >= _SCRIPT_LETTERS else "",
         shares={script: count / total for script, count in letters.items()},
         language=language_of(text, limits),
         running=tuple(_running(reading)),

@@ -38,6 +38,12 @@ _REFUSALS = (
         r"\b(?:unable|impossible|not possible) to (?:\w+ ){0,2}(?:read|transcribe|extract|process"
         r"|recogni[sz]e)"
     ),
+    r"\bI (?:do(?:n'|n’| no)t|can(?:'|’)?t|cannot) see (?:any|an|the) (?:image|picture|text|attach|file)",
+    r"\b(?:do|does|did)(?: not|n(?:'|’)t) (?:appear to |seem to )?(?:contain|have|include|show) any",
+    (
+        r"\b(?:text|image|page|content|writing) (?:is|are|was|can(?:not|(?:'|’)t)|could) (?:not )?"
+        r"(?:be )?(?:legible|readable|visible|read|determined|recogni[sz]ed|transcribed|deciphered)\b"
+    ),
     # Chinese
     r"(?:抱歉|对不起|不好意思|很遗憾)[^。\n]{0,30}(?:无法|不能|没有|看不)",
     r"(?:我|作为)[^。\n]{0,12}(?:无法|不能|没办法)[^。\n]{0,12}(?:识别|读取|查看|提取|转录|处理|看到|提供|访问)",
@@ -81,7 +87,8 @@ _REFUSALS = (
     # Japanese, Korean, Russian, Arabic
     r"(?:申し訳|すみません|残念)[^。\n]{0,40}(?:画像|読み取|でき|テキスト|文字)",
     r"画像[^。\n]{0,14}(?:文字|テキスト)[^。\n]{0,14}(?:ありません|含まれて|見当たり|検出|読み取)",
-    r"(?:죄송|미안)[^.\n]{0,40}(?:이미지|텍스트|읽|없)",
+    r"(?:죄송|미안)[^\n]{0,40}(?:이미지|텍스트|읽|없)",
+    r"(?:이미지|사진|문서)[^\n]{0,20}(?:텍스트|글자|내용)[^\n]{0,14}(?:없|못)",
     r"(?:извините|простите|к сожалению)[^.\n]{0,60}(?:не могу|изображени|текст)",
     r"на изображении (?:нет|отсутствует|не)",
     r"(?:عذر|آسف|للأسف)[^.\n]{0,50}(?:صورة|نص|لا أستطيع|لا يمكن)",
@@ -117,7 +124,23 @@ _REMARKS = (
     r"\A\W{0,3}(?:вот|конечно)[^\n]{0,30}(?:текст|транскрип|содержим|извлеч)",
 )
 
+_PICTURES = (
+    r"image|picture|photo|\bscan|transcri|\bocr\b|handwriting|attach|\bfile\b"
+    r"|\b(?:this|the|an?) (?:\w+ )?(?:page|document|text)|\b(?:any|no) text|图片|图像|照片|识别|文字|画像"
+    r"|テキスト"
+    r"|\bbild|\btext|imagen|immagine|imagem|texto|testo|이미지|텍스트|изображени|текст|صورة|نص"
+)
+_NEGATIONS = (
+    r"\b(?:not|no|none|cannot|nothing|unable|too|only|empty|blank|poor|again|never)\b|n(?:'|’)t\b"
+    r"|无法|不能|没有|不|未|空白|ません|なし|ない"
+    r"|\b(?:kein\w*|nicht|zu|ne|pas|aucune?|vide|non|não|sem|vac\w+)\b"
+    r"|없|못|\b(?:не|нет)\b|لا\b|لم\b"
+)
+
 REFUSAL = re.compile("|".join(_REFUSALS), re.IGNORECASE)
 """The model says that it will not or cannot read."""
 REMARK = re.compile("|".join(_REMARKS), re.IGNORECASE)
 r"""The model speaks to the user before or after it reads. `\A` is the start of what is searched."""
+PICTURES = re.compile(_PICTURES, re.IGNORECASE)
+"""Words for a picture and its text: a page rarely speaks of them."""
+NEGATIONS = re.compile(_NEGATIONS, re.IGNORECASE)

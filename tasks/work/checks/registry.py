@@ -189,6 +189,13 @@ CHECKS: tuple[Check, ...] = (
         rules.too_much_text,
     ),
     Check(
+        "too-little-text",
+        _WARNING,
+        "a few characters on a page with ink for far more",
+        "look at the picture; accept it if the ink is a drawing, else read it again",
+        rules.too_little_text,
+    ),
+    Check(
         "script-unsupported",
         _WARNING,
         "a script the profile cannot read",

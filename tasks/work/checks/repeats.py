@@ -11,8 +11,8 @@ from tasks.work.checks.loops import Run, find_counting, find_loop, is_printable_
 _TAG = re.compile(r"<[^<>]{0,200}>")
 # Longer ones are left to the search of the whole text.
 _MOST_VALUES = 50
-# A row of letters and of two kinds of cells: no column of zeros, no form of empty boxes.
-_ROW_LETTERS, _ROW_CELLS = 10, 2
+# A row that says something, in two kinds of cells: no column of zeros, no form of boxes for Yes and No.
+_ROW_WEIGHT, _ROW_CELLS, _DIGIT_WEIGHT = 10, 2, 2
 _MANY_ROWS = 20
 
 
@@ -54,9 +54,15 @@ def _equal_rows(rows: tuple[tuple[str, ...], ...]) -> int:
     """How many rows at the end say the same in cells that differ."""
     last = rows[-1] if rows else ()
     cells = {cell for cell in last if cell.strip()}
-    if len(cells) < _ROW_CELLS or sum(char.isalpha() for cell in cells for char in cell) < _ROW_LETTERS:
+    if len(cells) < _ROW_CELLS or sum(map(_weight, cells)) < _ROW_WEIGHT:
         return 0
     return next((n for n, row in enumerate(reversed(rows)) if row != last), len(rows))
+
+
+def _weight(cell: str) -> int:
+    """Letters and, twice, digits other than zero: of two amounts one is rarely like the other."""
+    digits = sum(char.isdecimal() and char != "0" for char in cell)
+    return sum(map(str.isalpha, cell)) + _DIGIT_WEIGHT * digits
 
 
 def _in_values(case: Case) -> Sighting | None:

@@ -118,6 +118,24 @@ def too_much_text(case: Case) -> Sighting | None:
     return Sighting("There is more text than the ink on the page can draw.", evidence)
 
 
+def too_little_text(case: Case) -> Sighting | None:
+    """A few characters for a page whose ink says far more, and no picture named; photos are left alone."""
+    chars, page, limits = len(_bare(case.reading.text)), case.page, case.limits
+    has_picture = any(block.type is BlockType.PICTURE for block in case.reading.blocks)
+    if (
+        not case.is_written
+        or not 0 < chars <= limits.few_chars
+        or has_picture
+        or page.ink >= limits.picture_ink
+    ):
+        return None
+    ink_px = page.ink * page.pixels
+    if page.is_blank or ink_px < limits.ink_px_per_char_most * chars:
+        return None
+    evidence: Evidence = {"chars": chars, "ink_px": round(ink_px)}
+    return Sighting("There is far more ink on the page than its few characters draw.", evidence)
+
+
 def script_unsupported(case: Case) -> Sighting | None:
     """The page is in a script that the profile cannot read; a text layer taken as it is needs no reading."""
     is_noted = SCRIPT_NOTE in case.reading.notes

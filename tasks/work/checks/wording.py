@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from models.verdict import Severity
-from tasks.work.checks.case import Case, Sighting
-from tasks.work.checks.phrases import REFUSAL, REMARK
+from tasks.work.checks.case import Case, Evidence, Sighting
+from tasks.work.checks.phrases import NEGATIONS, PICTURES, REFUSAL, REMARK
 from tasks.work.repair import unfenced
 from tasks.work.repair.answers import SENTENCE_TOKEN, SPECIAL_TOKEN
 
@@ -41,7 +41,19 @@ def chat_text(case: Case) -> Sighting | None:
         )
     if any(REMARK.search(end) for end in ends):
         return Sighting("The model speaks to its user.", {"chars": len(text)}, Severity.WARNING)
-    return None
+    return _about_the_picture(case, text)
+
+
+def _about_the_picture(case: Case, text: str) -> Sighting | None:
+    """A short answer that denies something about a picture, on a page whose ink says far more."""
+    ink_px = case.page.ink * case.page.pixels
+    is_short = 0 < len(text) <= case.limits.chat_chars
+    if not is_short or ink_px < case.limits.silent_px_per_char * len(text):
+        return None
+    if not PICTURES.search(text) or not NEGATIONS.search(text):
+        return None
+    evidence: Evidence = {"chars": len(text), "ink_px": round(ink_px)}
+    return Sighting("The answer speaks of the picture and says little of it.", evidence, Severity.WARNING)
 
 
 def prompt_echo(case: Case) -> Sighting | None:

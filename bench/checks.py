@@ -1,0 +1,298 @@
+"""How good the checks are: faults they find, good pages they suspect, and what they cost.
+
+    python -m bench.checks [FOLDER] [--pages 6] [--samples 60] [--jobs 2] [--write docs/check-quality.md]
+    python -m bench.checks --list docs/checks.md
+
+FOLDER holds documents and ground truths as for bench.quality. Good pages are the ground truths, taken as the
+answers of a model that writes freely, with the ink of the real page; and, with --jobs above 0, what the
+default engine reads well. --list writes the list of checks into a page of the documentation instead.
+"""
+
+import argparse
+import datetime as dt
+import math
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+
+from bench.documentfaults import DOCUMENT_FAULTS, Book
+from bench.faults import FAULTS
+from bench.goodpages import Good, read_as
+from bench.quality import ERRATA, Truth, requests, truths
+from models.engine import OcrRequest
+from models.profiles import get
+from models.reading import Reading
+from models.text import clean
+from models.verdict import Finding, PageUnderCheck, Verdict
+from tasks.work.checks import CHECKS, DOCUMENT_CHECKS, check, check_document, verdict
+from tasks.work.engines import open_engine
+from tasks.work.metrics import agreement
+
+LIST_START, LIST_END = "<!-- list of checks: python -m bench.checks --list docs/checks.md -->", "<!-- end -->"
+# An engine's reading that agrees so well with the ground truth is a correct one.
+_WELL_READ = 0.9
+_LEAST_CHARS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A page with its ground truth."""
+
+    file: str
+    page_no: int
+    truth: str
+    request: OcrRequest
+
+    @property
+    def reading(self) -> Reading:
+        """The ground truth as a model that writes freely would answer it."""
+        return read_as("text", clean(self.truth))
+
+    @property
+    def page(self) -> PageUnderCheck:
+        """What the checks know of the page when such a model reads it."""
+        free = get("ppocr").model_copy(update={"finds_lines": False, "scripts": frozenset()})
+        return PageUnderCheck.of(self.request, free)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A page, what was found and what that cost."""
+
+    name: str
+    findings: tuple[Finding, ...]
+    verdict: Verdict
+    cpu_ms: float
+
+
+def known_pages(folder: Path, most: int, home: Path) -> Iterator[Known]:
+    """Pages of `folder` whose whole text is known, prepared as in a run."""
+    for truth in truths(folder):
+        if truth.is_partial or truth.path.name in ERRATA:
+            continue
+        for number, (text, request) in enumerate(_pages(truth, most, home), 1):
+            if len(text.strip()) >= _LEAST_CHARS:
+                yield Known(truth.path.name, number, text, request)
+
+
+def _pages(truth: Truth, most: int, home: Path) -> Iterator[tuple[str, OcrRequest]]:
+    asked = requests(truth, get("ppocr"), most, home)
+    texts = truth.pages * len(asked) if truth.is_repeated else truth.pages
+    yield from zip(texts, asked, strict=False)
+
+
+def judge(name: str, reading: Reading, page: PageUnderCheck) -> Judged:
+    """A reading with its findings, its verdict and the CPU time of the checks."""
+    started = time.process_time()
+    findings = check(reading, page)
+    cpu_ms = (time.process_time() - started) * 1e3
+    return Judged(name, findings, verdict(reading, findings), cpu_ms)
+
+
+def recalls(pages: Sequence[Known], samples: int) -> dict[str, tuple[int, int, int]]:
+    """For each fault: pages made wrong, those with the finding expected, those that are not good any more."""
+    good = [
+        Good(one.reading, one.page, [other.truth for other in pages if other.file != one.file])
+        for one in pages
+        if len(one.truth.split()) >= _LEAST_CHARS
+    ]
+    found = {}
+    for name, (fault, codes) in FAULTS.items():
+        rng = Random(name)
+        seen = [judge(name, *fault(rng.choice(good), rng)) for _ in range(samples)]
+        hits = sum(any(finding.code in codes for finding in one.findings) for one in seen)
+        found[name] = (samples, hits, sum(one.verdict is not Verdict.GOOD for one in seen))
+    return found
+
+
+def document_recalls(pages: Sequence[Known], samples: int) -> dict[str, tuple[int, int, int]]:
+    """The same for faults that only the neighbouring pages tell."""
+    books = _books(pages)
+    found = {}
+    for name, (fault, code) in DOCUMENT_FAULTS.items():
+        rng = Random(name)
+        hits = 0
+        for _ in range(samples):
+            number, wrong = fault(rng.choice([book for book in books if len(book.pages) > 3]), books, rng)
+            hits += any(finding.code == code for finding in check_document(wrong).get(number, ()))
+        found[name] = (samples, hits, hits)
+    return found
+
+
+def _books(pages: Sequence[Known]) -> list[Book]:
+    files: dict[str, dict[int, Reading]] = {}
+    for one in pages:
+        files.setdefault(one.file, {})[one.page_no] = one.reading
+    return [Book(file, read) for file, read in files.items()]
+
+
+def false_alarms(pages: Sequence[Known]) -> list[Judged]:
+    """Ground truths as they are, with what their neighbours tell."""
+    around = {
+        (book.file, number): f for book in _books(pages) for number, f in check_document(book.pages).items()
+    }
+    judged = []
+    for one in pages:
+        first = judge(f"{one.file} p. {one.page_no}", one.reading, one.page)
+        findings = (*first.findings, *around.get((one.file, one.page_no), ()))
+        judged.append(replace(first, findings=findings, verdict=verdict(one.reading, findings)))
+    return judged
+
+
+def read_well(pages: Sequence[Known], jobs: int) -> list[Judged]:
+    """What the default engine reads correctly, judged as in a run."""
+    profile = get("ppocr")
+    with closing(open_engine(profile, jobs)) as engine:
+        futures = [engine.submit(one.request) for one in pages]
+        readings = [future.result() for future in futures]
+    return [
+        judge(f"{one.file} p. {one.page_no}", reading, PageUnderCheck.of(one.request, profile))
+        for one, reading in zip(pages, readings, strict=True)
+        if agreement(one.truth, reading.text) >= _WELL_READ
+    ]
+
+
+def wilson(hits: int, total: int) -> tuple[float, float]:
+    """95 % confidence interval of a share."""
+    if not total:
+        return 0.0, 1.0
+    z, share = 1.96, hits / total
+    middle, spread = (
+        share + z * z / (2 * total),
+        z * math.sqrt(share * (1 - share) / total + (z / total / 2) ** 2),
+    )
+    return (middle - spread) / (1 + z * z / total), (middle + spread) / (1 + z * z / total)
+
+
+def listing() -> str:
+    """The list of checks for docs/checks.md."""
+    lines = ["| code | weight | what it says | what to do |", "| --- | --- | --- | --- |"]
+    for one in (*CHECKS, *DOCUMENT_CHECKS):
+        optional = " (off unless a profile enables it)" if getattr(one, "is_optional", False) else ""
+        lines.append(f"| `{one.code}` | {one.severity}{optional} | {one.about} | {one.remedy} |")
+    return "\n".join(lines)
+
+
+def with_listing(text: str) -> str:
+    """A page of the documentation with the list of checks as it is now."""
+    before, rest = text.split(LIST_START)
+    return f"{before}{LIST_START}\n\n{listing()}\n\n{LIST_END}{rest.split(LIST_END)[1]}"
+
+
+def report(
+    recall: Mapping[str, tuple[int, int, int]], groups: Mapping[str, Sequence[Judged]], command: str
+) -> str:
+    """The page for docs/."""
+    parts = [
+        _HEAD.format(date=dt.datetime.now(dt.UTC).date(), command=command),
+        _recall_table(recall),
+        _ALARMS,
+    ]
+    parts += [_alarm_table(groups), _COST, _cost_table(groups)]
+    return "\n".join(parts)
+
+
+def _recall_table(recall: Mapping[str, tuple[int, int, int]]) -> str:
+    lines = [
+        "| fault | samples | found | recall | 95 % interval | not `good` |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, (total, hits, marked) in recall.items():
+        low, high = wilson(hits, total)
+        lines.append(f"| {name} | {total} | {hits} | {hits / total:.3f} | {low:.2f}-{high:.2f} | {marked} |")
+    return "\n".join(lines)
+
+
+def _alarm_table(groups: Mapping[str, Sequence[Judged]]) -> str:
+    lines = ["| good pages | pages | bad | suspect | codes |", "| --- | --- | --- | --- | --- |"]
+    for name, judged in groups.items():
+        verdicts = Counter(one.verdict for one in judged)
+        heavy = Counter(f.code for one in judged for f in one.findings if f.severity != "info")
+        shares = [f"{verdicts[v]} ({verdicts[v] / len(judged):.1%})" for v in (Verdict.BAD, Verdict.SUSPECT)]
+        codes = ", ".join(f"`{code}` {n}" for code, n in heavy.most_common()) or "none"
+        lines.append(f"| {name} | {len(judged)} | {' | '.join(shares)} | {codes} |")
+    return "\n".join(lines)
+
+
+def _cost_table(groups: Mapping[str, Sequence[Judged]]) -> str:
+    lines = ["| pages | median ms | p99 ms | most ms |", "| --- | --- | --- | --- |"]
+    for name, judged in groups.items():
+        costs = sorted(one.cpu_ms for one in judged)
+        p99 = costs[min(len(costs) - 1, int(len(costs) * 0.99))]
+        lines.append(f"| {name} | {statistics.median(costs):.2f} | {p99:.2f} | {costs[-1]:.2f} |")
+    return "\n".join(lines)
+
+
+_HEAD = """# How good the checks are
+
+Measured {date} with
+
+    {command}
+
+## Faults
+
+Each fault is injected into readings of real pages: the ground truths of the corpus, as the answers of a
+model that writes freely, read by the parsers of the model families, with the ink of the real page. *Found*:
+the finding that the fault should get. *Not `good`*: the page got some finding that keeps it from passing.
+Refusals and remarks (`bench/sayings.py`) are in twelve languages; ten refusals were written last of all and
+changed nothing in the checks.
+"""
+_ALARMS = """
+## False alarms
+
+Correct readings, by the checks of the page and of its neighbours. The engine's readings count as correct
+from an agreement of 0.9 with the ground truth on.
+"""
+_COST = """
+## Cost
+
+CPU time of all checks of a page, in one process.
+"""
+
+
+def main() -> None:
+    """Measure and print, or write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("samples"))
+    parser.add_argument("--pages", type=int, default=6, help="most pages of a document")
+    parser.add_argument("--samples", type=int, default=60, help="of each fault")
+    parser.add_argument("--jobs", type=int, default=2, help="engine processes; 0: ground truths only")
+    parser.add_argument("--write", type=Path, help="file for the report; printed otherwise")
+    parser.add_argument("--list", type=Path, help="page of the documentation that lists the checks")
+    options = parser.parse_args()
+    if options.list:
+        page: Path = options.list
+        page.write_text(with_listing(page.read_text(encoding="utf-8")), encoding="utf-8")
+        return
+    text = measure(options)
+    if options.write:
+        options.write.write_text(text + "\n", encoding="utf-8")
+    else:
+        print(text)
+
+
+def measure(options: argparse.Namespace) -> str:
+    """All figures of a folder as a page of text."""
+    with tempfile.TemporaryDirectory() as home:
+        pages = list(known_pages(options.folder, options.pages, Path(home)))
+        groups = {"ground truths": false_alarms(pages)}
+        if options.jobs:
+            groups["read by ppocr"] = read_well(pages, options.jobs)
+    for one in (one for group in groups.values() for one in group if one.verdict is not Verdict.GOOD):
+        print(one.name, one.verdict, [(f.code, f.evidence) for f in one.findings], file=sys.stderr)
+    found = recalls(pages, options.samples) | document_recalls(pages, options.samples)
+    words = " ".join(Path(word).name for word in sys.argv[1:])
+    return report(found, groups, f"python -m bench.checks {words}".strip())
+
+
+if __name__ == "__main__":
+    main()
