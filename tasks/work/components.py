@@ -3,7 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from tasks.work.blank import Mask
+Mask = npt.NDArray[np.bool_]
+"""Which pixels are ink."""
 
 Boxes = npt.NDArray[np.int64]
 """(n, 4): left, top, right, bottom in pixels; right and bottom are just outside."""

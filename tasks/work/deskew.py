@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from tasks.work.blank import Mask
-from tasks.work.components import Boxes
+from tasks.work.components import Boxes, Mask
 
 MOST_DEGREES = 5.0
 LEAST_DEGREES = 0.2

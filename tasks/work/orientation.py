@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from tasks.work.blank import Mask
+from tasks.work.components import Mask
 from tasks.work.orientation_net import SIDE_PX, shares
 
 LONG_EDGE_PX = 1024
