@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from models.document import MediaType, ScanProblem, SourceFile
-from models.errors import SourceBusy, SourceForbidden, SourceGone
-from tasks.work.sources import check_unchanged, find, take
+from models.errors import Code, SourceBusy, SourceForbidden, SourceGone
+from tasks.work.sources import check_unchanged, find, is_gone, take
+from tasks.work.sources_local import reading
 from tests import factories
 from tests.permissions import as_nobody
 
@@ -60,6 +61,9 @@ def test_a_listed_file_has_an_absolute_path_size_and_time(
         ("scan.pdf.part", "ignored-temporary"),
         ("scan.PDF.CRDOWNLOAD", "ignored-temporary"),
         ("scan.Tmp", "ignored-temporary"),
+        ("@eaDir", "ignored-system"),
+        ("lost+found", "ignored-system"),
+        ("$RECYCLE.BIN", "ignored-system"),
     ],
 )
 def test_hidden_system_and_temporary_files_are_passed_over_and_counted(
@@ -196,13 +200,59 @@ def test_a_file_replaced_by_a_fifo_is_busy_and_does_not_block(tmp_path: Path) ->
         take(source)
 
 
+def test_what_is_read_while_the_file_is_rewritten_in_its_size_and_time_is_not_the_documents(
+    tmp_path: Path,
+) -> None:
+    path = factories.write(tmp_path / "a.pdf", factories.pdf("x"))
+    source = _source(path)
+    sha256 = take(source).sha256
+
+    def rewriting(path: Path) -> str:
+        path.write_bytes(bytes(source.size))
+        os.utime(path, ns=(0, source.mtime_ns))
+        return "read"
+
+    with pytest.raises(SourceBusy):
+        reading(source, sha256, rewriting, path)
+    assert reading(source, None, rewriting, path) == "read"
+    assert reading(None, sha256, rewriting, path) == "read"
+
+
+def test_what_is_read_of_a_file_that_grows_meanwhile_is_not_the_documents(tmp_path: Path) -> None:
+    path = factories.write(tmp_path / "a.pdf", factories.pdf("x"))
+    source = _source(path)
+    with pytest.raises(SourceBusy):
+        reading(source, None, lambda path: path.write_bytes(b"more"), path)
+
+
+def test_a_place_is_gone_only_where_nothing_stands_and_one_may_look(tmp_path: Path) -> None:
+    path = factories.write(tmp_path / "closed" / "a.pdf", b"x")
+    assert is_gone(str(tmp_path / "b.pdf"))
+    assert is_gone(f"{path}/c.pdf")
+    assert not is_gone(str(path))
+    path.parent.chmod(0o000)
+    with as_nobody(tmp_path):
+        assert not is_gone(str(path.parent / "d.pdf"))
+    path.parent.chmod(0o755)
+
+
 def test_a_file_is_left_alone_until_it_has_settled(tmp_path: Path) -> None:
     path = factories.write(tmp_path / "a.pdf", factories.pdf("x"))
-    with pytest.raises(SourceBusy):
+    with pytest.raises(SourceBusy) as raised:
         take(_source(path), settle_s=60)
+    assert raised.value.code is Code.IGNORED_UNSETTLED
+    assert take(_source(path), settle_s=0).media_type is MediaType.PDF
     long_ago = time.time() - 3_600
     os.utime(path, (long_ago, long_ago))
     assert take(_source(path), settle_s=60).media_type is MediaType.PDF
+
+
+def test_a_file_server_whose_clock_runs_ahead_makes_no_file_look_settled(tmp_path: Path) -> None:
+    path = factories.write(tmp_path / "a.pdf", factories.pdf("x"))
+    ahead = time.time() + 120
+    os.utime(path, (ahead, ahead))
+    with pytest.raises(SourceBusy):
+        take(_source(path), settle_s=10)
 
 
 def test_a_time_in_the_future_does_not_keep_a_file_out_for_ever(tmp_path: Path) -> None:
