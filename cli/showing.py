@@ -54,7 +54,10 @@ def print_facts(view: DocumentView) -> None:
         ("sha256", document.sha256),
         ("profile", view.profile or ""),
         ("note", "the file was damaged and has been repaired" if document.is_repaired else ""),
-        *(("source", printable(source)) for source in document.sources),
+        *(
+            ("gone" if source in document.gone else "source", printable(source))
+            for source in document.sources
+        ),
     ]
     for name, fact in facts:
         if fact:

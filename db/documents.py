@@ -103,12 +103,17 @@ def to_split(connection: sa.Connection, leased: Sequence[Claim]) -> tuple[Docume
     )
 
 
-def sources_of(connection: sa.Connection, documents: Collection[int]) -> dict[int, tuple[SourceFile, ...]]:
-    """Places of documents, named as the system has them: those still there first, then the last seen."""
+def sources_of(
+    connection: sa.Connection, documents: Collection[int], *, only_gone: bool = False
+) -> dict[int, tuple[SourceFile, ...]]:
+    """Places of documents, named as the system has them: those still there first, then the last seen.
+
+    `only_gone`: those whose files are not there any more.
+    """
     t = tables.source
     query = (
         sa.select(t.c.document_id, t.c.uri, t.c.raw, t.c.size, t.c.mtime_ns)
-        .where(t.c.document_id.in_(documents))
+        .where(t.c.document_id.in_(documents), t.c.gone_at.is_not(None) if only_gone else sa.true())
         .order_by(t.c.gone_at.desc().nulls_first(), t.c.superseded_at.desc().nulls_first())
         .order_by(t.c.last_seen.desc(), t.c.id)
     )
@@ -196,11 +201,16 @@ def _by_name(connection: sa.Connection, ref: str) -> set[int]:
 def _load(connection: sa.Connection, ids: Collection[int]) -> tuple[Document, ...]:
     t = tables.document
     places = sources_of(connection, ids)
+    gone = sources_of(connection, ids, only_gone=True)
     rows = connection.execute(sa.select(t).where(t.c.id.in_(ids)).order_by(t.c.id))
-    return tuple(_document(row, tuple(source.uri for source in places[row.id])) for row in rows)
+    return tuple(_document(row, _uris(places[row.id]), _uris(gone[row.id])) for row in rows)
 
 
-def _document(row: sa.Row[Any], sources: tuple[str, ...]) -> Document:
+def _uris(sources: Sequence[SourceFile]) -> tuple[str, ...]:
+    return tuple(source.uri for source in sources)
+
+
+def _document(row: sa.Row[Any], sources: tuple[str, ...], gone: tuple[str, ...]) -> Document:
     return Document(
         id=row.id,
         sha256=row.sha256,
@@ -215,4 +225,5 @@ def _document(row: sa.Row[Any], sources: tuple[str, ...]) -> Document:
         edition_id=row.edition_id,
         created_at=row.created_at,
         sources=sources,
+        gone=gone,
     )

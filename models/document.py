@@ -98,3 +98,6 @@ class Document:
     edition_id: int | None = None
     created_at: dt.datetime | None = None
     sources: tuple[str, ...] = field(default=())
+    """Names it is or was seen under, those still there first."""
+    gone: tuple[str, ...] = ()
+    """Those of them whose files are not there any more."""

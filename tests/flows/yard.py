@@ -1,6 +1,7 @@
 """A place to run flows in: a real database, real child processes, a folder of sources, a scripted engine."""
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,18 @@ from db.engine import Database
 from flows.ingest import work_off
 from models import profiles
 from models.document import Document
+from models.intake import ScanRules
 from models.profile import Profile
 from models.settings import Settings, load_settings
 from tasks.mill import Mill
+from tasks.register import register_roots
 from tasks.work.engines.fake import Answer, FakeEngine, said
 
 QUICK_RETRIES: Any = {
     stage: {"attempts": 4, "delay_s": 0.05} for stage in ("split", "preprocess", "ocr", "load")
 }
+
+_RULES = ScanRules()
 
 
 @dataclass
@@ -56,19 +61,34 @@ class Yard:
         return mill, self.database.run(lambda conn: runs.recipe_id(conn, chosen))
 
     def ingest(
-        self, engine: FakeEngine | None = None, recipe: tuple[str, ...] = (), *, stop_after_s: float = 0
+        self,
+        engine: FakeEngine | None = None,
+        recipe: tuple[str, ...] = (),
+        *,
+        stop_after_s: float = 0,
+        roots: Sequence[str] = (),
     ) -> FakeEngine:
-        """Read the inbox to the end, or until stopped; gives the engine with its log."""
+        """Read the inbox (or `roots`) to the end, or until stopped; gives the engine with its log."""
         engine = engine or FakeEngine(default=said("Words on paper"))
         mill, recipe_id = self.mill(engine, recipe)
         if stop_after_s:
             threading.Timer(stop_after_s, mill.stopping.set).start()
         try:
             mill.free_dead()
-            work_off(mill, [self.inbox], recipe_id)
+            work_off(mill, roots or [self.inbox], recipe_id)
         finally:
             mill.close()
         return engine
+
+    def scan(self, rules: ScanRules = _RULES, roots: Sequence[str] = ()) -> dict[str, int]:
+        """Scan the inbox (or `roots`) and register what is new, without reading; gives its counts."""
+        mill, recipe_id = self.mill(FakeEngine())
+        try:
+            register_roots(mill, roots or [self.inbox], recipe_id, rules)
+        finally:
+            mill.close()
+        run = self.database.run(lambda conn: runs.get(conn, mill.run_id))
+        return {name.removeprefix("scan: "): int(number) for name, number in run.facts.items()}
 
     def document(self, name: str) -> Document:
         """The document that stands under a name in the inbox."""
