@@ -70,6 +70,7 @@ class Code(StrEnum):
     OCR_FAILED = "ocr-failed"
     OCR_REJECTED = "ocr-rejected"
     QUARANTINED = "quarantined"
+    LEDGER_BROKEN = "ledger-broken"
     INTERNAL = "internal"
 
 

@@ -34,7 +34,7 @@ class Store:
             return False
 
     def put(self, data: bytes, suffix: str) -> str:
-        """Keep `data` and return its SHA-256 (hex). Nothing is written when it is there already.
+        """Keep `data` and return its SHA-256 (hex). What is there already is not written, but young again.
 
         Raises StoreFull when no space is left, EnvironmentFault (`home-unwritable`) when writing is
         impossible for another reason.
@@ -42,7 +42,7 @@ class Store:
         sha256 = hashlib.sha256(data).hexdigest()
         target = self.path(sha256, suffix)
         try:
-            if not _holds(target, len(data)):
+            if not _renewed(target, len(data)):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 _write(target, data)
         except OSError as error:
@@ -50,11 +50,15 @@ class Store:
         return sha256
 
 
-def _holds(path: Path, size: int) -> bool:
+def _renewed(path: Path, size: int) -> bool:
+    """Whether the file is there and whole. It is young then: old ones are purged one day."""
     try:
-        return path.stat().st_size == size
+        if path.stat().st_size != size:
+            return False
+        os.utime(path)
     except FileNotFoundError:
         return False
+    return True
 
 
 def _write(target: Path, data: bytes) -> None:
