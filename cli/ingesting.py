@@ -71,7 +71,7 @@ def ingest_and_report(settings: Settings, wish: Wish, *, as_json: bool) -> Exit:
     with closing(open_display(out)) as display:
         told = "Stopping after the pages in hand; press Ctrl-C again to end at once."
         with background.stopping_on_signals(run, lambda: display.say(told)) as interrupted:
-            run_id = _watch(settings, run, display)
+            run_id = watch(settings, run, display)
     summary = _summary(settings, run_id)
     code = Exit.INTERRUPTED if interrupted.is_set() else exit_of(summary)
     if as_json:
@@ -89,7 +89,7 @@ def _work(settings: Settings, wish: Wish, started: Callable[[int], None], stop: 
     return run_ingest(settings, wish.paths, wish.profile, wish.options, wish.jobs, started=started, stop=stop)
 
 
-def _watch(settings: Settings, run: background.Run, display: Display) -> int:
+def watch(settings: Settings, run: background.Run, display: Display) -> int:
     """Show the run until it has ended; its id. Raises what ended it."""
     while not run.started.done():
         if (ended := _ended(run, _EVERY_S)) is not None:
