@@ -44,7 +44,10 @@ PROFILE = Profile(
     engine="vllm",
     revision="1",
     licence="none",
-    scripts=frozenset({"Latin"}),
+    scripts=frozenset({"latin"}),
+    long_edge_px=1_120,
+    max_pixels=1_000_000,
+    grid_px=28,
     vlm=VLM,
 )
 
