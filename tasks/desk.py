@@ -78,8 +78,7 @@ class Desk:
         try:
             made = future.result()
         except (PagemillError, CancelledError) as error:
-            code = error.code.value if isinstance(error, PagemillError) else "cancelled"
-            log.info("no step=%s document=%d page=%d: %s", page.step.name, *_place(page), code)
+            log.warning("no step=%s document=%d page=%d: %s", page.step.name, *_place(page), error)
             self._climb(page)
             return
         if isinstance(made, Reading):

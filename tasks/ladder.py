@@ -83,7 +83,7 @@ class Ladder:
         recipe = request.recipe.model_copy(update={"max_pixels": most})
         path = Path(place_of(item.sources).uri)
         source = (path, item.media_type, claim.page_no, recipe, request.image)
-        return self._pictures(request, draw_again, *source, mill.store.root, mill.passwords(), factor=factor)
+        return self._pictures(request, draw_again, *source, factor, mill.store.root, mill.passwords())
 
     def _from_layer(self, words: tuple[Word, ...], request: OcrRequest) -> Future[Made]:
         mill = self._mill
