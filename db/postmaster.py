@@ -22,7 +22,7 @@ _SETTINGS = {
     "listen_addresses": "",
     "port": str(PORT),
     "unix_socket_permissions": "0700",
-    "max_connections": "50",
+    "max_connections": "100",
     "shared_buffers": "128MB",
     "jit": "off",
     "log_checkpoints": "off",

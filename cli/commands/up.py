@@ -70,7 +70,7 @@ def up(
         unwatch=no_watch,
         cron=cron,
         timezone=timezone,
-        profile=profile or settings.profile,
+        profile=profile or gpu or settings.profile,
     )
     if print_systemd:
         installing.write_units(settings, wish, given, into)

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 import httpx
@@ -10,6 +10,7 @@ from prefect.client.orchestration import SyncPrefectClient
 from pydantic import SecretStr
 
 from models.errors import Code, ConfigurationError, EnvironmentFault
+from models.settings import Settings
 
 OLDEST = (3, 9, 1)
 """Before it, a server with a password lost task runs, and the batch settings did not exist."""
@@ -24,6 +25,18 @@ def check_url(url: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ConfigurationError("PREFECT_API_URL is no web address. Write http://host:4200/api.")
     return url.rstrip("/")
+
+
+def auth_of(settings: Settings, given: Mapping[str, str]) -> SecretStr | None:
+    """The name:secret to show a server: ours, or what a person has set for Prefect itself.
+
+    Raises ConfigurationError for one without a colon, which no client could send.
+    """
+    told = given.get("PREFECT_API_AUTH_STRING")
+    auth = settings.prefect_auth or (SecretStr(told) if told else None)
+    if auth is not None and ":" not in auth.get_secret_value():
+        raise ConfigurationError("PAGEMILL_PREFECT_AUTH: write a name, a colon and a secret.")
+    return auth
 
 
 def wait_for_server(url: str, auth: SecretStr | None, most_s: float, goes_on: Callable[[], None]) -> None:

@@ -18,8 +18,8 @@ from prefect.client.schemas.schedules import CronSchedule
 from prefect.exceptions import ObjectNotFound
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-WATCHING = "ingest/scheduled"
-"""The deployment whose folders and times belong to the installation, not to the file."""
+WATCHING, READING = "ingest/scheduled", "ocr/gpu"
+"""Deployments whose parameters and times belong to the installation, not to the file."""
 
 
 class Strict(BaseModel):
@@ -125,16 +125,18 @@ def read_file(path: Path) -> PrefectFile:
     return PrefectFile.model_validate(yaml.safe_load(path.read_text()))
 
 
-def register(client: SyncPrefectClient, deployments: Sequence[Deployment]) -> None:
-    """Register all; of WATCHING, folders and schedule stay as they are on the server."""
+def register(client: SyncPrefectClient, deployments: Sequence[Deployment], served: str | None = None) -> None:
+    """Register all; of WATCHING and READING, what is on the server stays.
+
+    `served`: the profile that READING reads with from now on.
+    """
     for deployment in deployments:
-        there = _find(client, deployment)
-        if there is not None and deployment.full_name == WATCHING:
-            _create(client, deployment, there.parameters, _kept(there))
-        else:
-            _create(
-                client, deployment, deployment.parameters, [one.created() for one in deployment.schedules]
-            )
+        there = _find(client, deployment) if deployment.full_name in {WATCHING, READING} else None
+        given = _still_known(deployment, there.parameters) if there else deployment.parameters
+        if served and deployment.full_name == READING:
+            given = {**given, "profile": served}
+        times = _kept(there) if there else [one.created() for one in deployment.schedules]
+        _create(client, deployment, given, times)
 
 
 def watch(client: SyncPrefectClient, deployments: Sequence[Deployment], wish: Watch) -> None:
@@ -158,6 +160,12 @@ def _find(client: SyncPrefectClient, deployment: Deployment) -> DeploymentRespon
         return client.read_deployment_by_name(deployment.full_name)
     except ObjectNotFound:
         return None
+
+
+def _still_known(deployment: Deployment, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Without those that an older version had."""
+    known = deployment.flow().parameters.properties
+    return {name: value for name, value in parameters.items() if name in known}
 
 
 def _kept(there: DeploymentResponse) -> list[DeploymentScheduleCreate]:

@@ -12,7 +12,7 @@ _QUIET = {
 }
 
 _SERVER = {
-    # One installation's connections; an embedded Postgres has fifty in all.
+    # At most twenty connections; the embedded Postgres has a hundred for all.
     "PREFECT_SERVER_DATABASE_SQLALCHEMY_POOL_SIZE": "5",
     "PREFECT_SERVER_DATABASE_SQLALCHEMY_MAX_OVERFLOW": "15",
     # By default events and task runs are written one by one, and the screen falls minutes behind.

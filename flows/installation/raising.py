@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 from prefect.client.orchestration import SyncPrefectClient
+from pydantic import SecretStr
 
 from db import embedded
 from db.engine import open_database
@@ -37,6 +39,7 @@ class Raising:
     folder: Path
     given: Mapping[str, str]
     tell: Callable[[str], None]
+    auth: SecretStr | None
     started: list[str] = field(default_factory=list)
 
     def start(self, service: Service) -> None:
@@ -63,6 +66,20 @@ def _sentence(about: str) -> str:
     return about[0].upper() + about[1:]
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a server of ours listens."""
+
+    host: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        """Of its API, for clients on this machine."""
+        host = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/api"
+
+
 def up(settings: Settings, wish: Wish, given: Mapping[str, str], tell: Callable[[str], None]) -> str:
     """Bring all that is wished up, or leave it running; the API's URL.
 
@@ -71,11 +88,12 @@ def up(settings: Settings, wish: Wish, given: Mapping[str, str], tell: Callable[
     """
     wish.check()
     with state.changing(settings) as folder:
-        raising = Raising(settings, folder, given, tell)
+        raising = Raising(settings, folder, given, tell, api.auth_of(settings, given))
+        theirs, place = _find_server(raising, wish)
         with _all_or_nothing(raising):
             _raise_database(raising)
-            url = _raise_server(raising, wish)
-            with api.open_client(url, settings.prefect_auth) as client:
+            url = theirs or _raise_server(raising, place)
+            with api.open_client(url, raising.auth) as client:
                 _furnish(client, wish)
                 _raise_workers(raising, wish, url, client)
                 _mind_watch(client, wish)
@@ -88,7 +106,6 @@ def down(settings: Settings, tell: Callable[[str], None]) -> bool:
         names = [name for name in services.names_in(folder) if processes.stop(name, folder, _GRACE_S)]
         for name in names:
             tell(f"{name} stopped.")
-        state.forget_api_url(folder)
         stopped = embedded.stop(settings.root)
         if stopped:
             tell("Postgres stopped.")
@@ -104,8 +121,6 @@ def _all_or_nothing(raising: Raising) -> Iterator[None]:
         log.info("up failed, ending %s", ",".join(raising.started))
         for name in reversed(raising.started):
             processes.stop(name, raising.folder, _GRACE_S)
-        if services.SERVER in raising.started:
-            state.forget_api_url(raising.folder)
         if not had_postgres:
             embedded.stop(raising.settings.root)
         raise
@@ -118,37 +133,40 @@ def _raise_database(raising: Raising) -> None:
     open_database(raising.settings).close()
 
 
-def _raise_server(raising: Raising, wish: Wish) -> str:
-    """A Prefect server that answers; its API."""
-    auth = raising.settings.prefect_auth
-    if wish.theirs:
+def _find_server(raising: Raising, wish: Wish) -> tuple[str | None, Place]:
+    """The API of somebody else's server that is to be used, if any; and where ours is or can be."""
+    place = _place(raising, wish)
+    if wish.theirs and api.check_url(wish.theirs) != place.url:
         url = api.check_url(wish.theirs)
-        api.check_server(url, auth)
+        api.check_server(url, raising.auth)
         raising.tell(f"The Prefect server at {api.shown(url)} is used.")
-        return url
-    host, port = _place(raising, wish)
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}/api"
-    raising.start(services.server(raising.settings, host, port))
-    api.wait_for_server(url, auth, _SERVER_S, lambda: raising.check_alive(services.SERVER))
+        return url, place
+    if not processes.running(services.SERVER, raising.folder):
+        check_port(place.host, place.port)
+    return None, place
+
+
+def _raise_server(raising: Raising, place: Place) -> str:
+    """Our server, answering; its API."""
+    raising.start(services.server(raising.settings, place.host, place.port))
+    api.wait_for_server(place.url, raising.auth, _SERVER_S, lambda: raising.check_alive(services.SERVER))
     # Whoever answered may be another's server on this port, and ours has ended because of it.
     raising.check_alive(services.SERVER)
-    state.remember_api_url(raising.folder, url)
-    return url
+    state.remember_api_url(raising.folder, place.url)
+    return place.url
 
 
-def _place(raising: Raising, wish: Wish) -> tuple[str, int]:
-    """Where our server is, or is to be."""
-    found = processes.running(services.SERVER, raising.folder)
-    if found is None:
-        port = wish.port or _PORT
-        check_port(wish.host, port)
-        return wish.host, port
-    host, port = found.command[-2], int(found.command[-1])
+def _place(raising: Raising, wish: Wish) -> Place:
+    """Where our server is, or is to be: where it was the last time, unless somebody says otherwise."""
+    last = state.last_api_url(raising.folder)
+    port = urlsplit(last).port if last else None
+    if not processes.running(services.SERVER, raising.folder):
+        return Place(wish.host, wish.port or port or _PORT)
     if wish.port not in {None, port}:
         raise ConfigurationError(
             f"The server of this home already listens on port {port}. Run 'pagemill down' first to move it."
         )
-    return host, port
+    return Place(wish.host, port or _PORT)
 
 
 def _furnish(client: SyncPrefectClient, wish: Wish) -> None:
@@ -156,7 +174,7 @@ def _furnish(client: SyncPrefectClient, wish: Wish) -> None:
     try:
         pools.make_pools(client, services.BACKFILLS)
         pools.make_automations(client)
-        deployments.register(client, _deployments())
+        deployments.register(client, _deployments(), wish.gpu)
         if wish.unwatch:
             deployments.unwatch(client, _deployments())
     except httpx.HTTPError as error:
@@ -165,10 +183,10 @@ def _furnish(client: SyncPrefectClient, wish: Wish) -> None:
 
 def _raise_workers(raising: Raising, wish: Wish, url: str, client: SyncPrefectClient) -> None:
     """Workers that have reported to the server."""
-    raising.start(services.cpu_worker(raising.settings, url))
+    raising.start(services.cpu_worker(raising.settings, url, raising.auth))
     if wish.gpu:
         raising.start(services.model_server(raising.settings, wish.gpu))
-        raising.start(services.gpu_worker(raising.settings, url))
+        raising.start(services.gpu_worker(raising.settings, url, raising.auth))
         _wait_for_worker(raising, client, "gpu", services.GPU)
     _wait_for_worker(raising, client, "cpu", services.CPU)
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from flows.installation.environment import merged, worker_variables
 from models.settings import Settings
 
@@ -17,11 +19,11 @@ SERVE = "serve-"
 STOP_ORDER = (CPU, GPU, SERVE, SERVER, GUARD)
 """Those that give work first, those that keep it last; by the beginning of the name."""
 
-CPU_RUNS = 4
-"""Flow runs of one CPU worker at once: a scan, a drain, the hourly look, and a backfill."""
+CPU_RUNS = 6
+"""Flow runs of one CPU worker at once. Drains wait for each other's work, which costs memory alone."""
 
-BACKFILLS = 1
-"""Of these at most so many for backfills: they never take the last place from the schedule."""
+BACKFILLS = 3
+"""Of these at most so many for backfills (split, read, load): the schedule always finds a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +53,14 @@ def server(settings: Settings, host: str, port: int) -> Service:
     return Service(SERVER, "the Prefect server", command, _ours(settings))
 
 
-def cpu_worker(settings: Settings, api_url: str) -> Service:
+def cpu_worker(settings: Settings, api_url: str, auth: SecretStr | None) -> Service:
     """Serves both queues of the pool `cpu`, the more urgent first."""
-    return _worker(settings, api_url, CPU, "cpu", CPU_RUNS)
+    return _worker(settings, worker_variables(settings.root, api_url, auth), "cpu", CPU_RUNS)
 
 
-def gpu_worker(settings: Settings, api_url: str) -> Service:
+def gpu_worker(settings: Settings, api_url: str, auth: SecretStr | None) -> Service:
     """Serves the pool `gpu`, one run at a time: a GPU has one reader."""
-    return _worker(settings, api_url, GPU, "gpu", 1)
+    return _worker(settings, worker_variables(settings.root, api_url, auth), "gpu", 1)
 
 
 def model_server(settings: Settings, profile: str) -> Service:
@@ -78,13 +80,11 @@ def names_in(folder: Path) -> list[str]:
     return sorted(names, key=lambda name: (stop_rank(name), name))
 
 
-def _worker(settings: Settings, api_url: str, name: str, pool: str, runs: int) -> Service:
+def _worker(settings: Settings, variables: Mapping[str, str], pool: str, runs: int) -> Service:
     command = (sys.executable, "-m", "prefect", "worker", "start", "--pool", pool, "--type", "process")
     naming = ("--name", f"{pool}-{socket.gethostname()}", "--limit", str(runs))
-    variables = worker_variables(settings.root, api_url, settings.prefect_auth)
-    return Service(
-        name, f"a worker of the pool {pool}", (*command, *naming), {**_ours(settings), **variables}
-    )
+    about = f"a worker of the pool {pool}"
+    return Service(f"worker-{pool}", about, (*command, *naming), {**_ours(settings), **variables})
 
 
 def _ours(settings: Settings) -> dict[str, str]:

@@ -5,8 +5,10 @@ import fcntl
 from collections.abc import Iterator
 from pathlib import Path
 
+from flows.installation.services import SERVER
 from models.errors import Code, EnvironmentFault
 from models.settings import Settings
+from tasks.work import processes
 
 
 def run_folder(settings: Settings) -> Path:
@@ -33,17 +35,18 @@ def changing(settings: Settings) -> Iterator[Path]:
 
 
 def api_url(settings: Settings) -> str | None:
-    """The API of the server that `pagemill up` started on this home and that nobody stopped."""
+    """The API of the Prefect server of this home, where it runs."""
+    folder = run_folder(settings)
+    return last_api_url(folder) if processes.running(SERVER, folder) else None
+
+
+def last_api_url(folder: Path) -> str | None:
+    """Where that server is, or was when it last ran."""
     with contextlib.suppress(FileNotFoundError):
-        return (run_folder(settings) / "api_url").read_text().strip() or None
+        return (folder / "api_url").read_text().strip() or None
     return None
 
 
 def remember_api_url(folder: Path, url: str) -> None:
-    """Keep it for `api_url`."""
+    """Keep it for `last_api_url`."""
     (folder / "api_url").write_text(url + "\n")
-
-
-def forget_api_url(folder: Path) -> None:
-    """There is no server of ours any more."""
-    (folder / "api_url").unlink(missing_ok=True)

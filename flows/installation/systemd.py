@@ -78,9 +78,10 @@ def _services(settings: Settings, wish: Wish) -> list[Service]:
     chosen = [] if settings.database_url else [services.guard(settings)]
     if not wish.theirs:
         chosen.append(services.server(settings, wish.host, port))
-    chosen.append(services.cpu_worker(settings, url))
+    auth = settings.prefect_auth
+    chosen.append(services.cpu_worker(settings, url, auth))
     if wish.gpu:
-        chosen += [services.model_server(settings, wish.gpu), services.gpu_worker(settings, url)]
+        chosen += [services.model_server(settings, wish.gpu), services.gpu_worker(settings, url, auth)]
     return chosen
 
 

@@ -17,7 +17,7 @@ from flows.installation.pools import POOLS, QUEUES
 _CONTENT: dict[str, Any] = yaml.safe_load(find_file().read_text())
 _DEPLOYMENTS = read_file(find_file()).deployments
 
-_EXPECTED = {"ingest/scheduled", "ingest/adhoc", "split/cpu", "ocr/gpu", "load/cpu"}
+_EXPECTED = {"ingest/scheduled", "ingest/adhoc", "split/cpu", "ocr/gpu", "load/cpu", "backfill/adhoc", "maintain/hourly"}
 
 
 def _named(name: str) -> Deployment:
@@ -64,11 +64,13 @@ def test_parameters_given_are_parameters_of_the_flow_and_valid(deployment: Deplo
 
 @pytest.mark.parametrize("deployment", _DEPLOYMENTS, ids=_id)
 def test_every_parameter_is_flat_described_and_has_a_json_default_or_none(deployment: Deployment) -> None:
-    for name, field in deployment.flow().parameters.properties.items():
+    schema = deployment.flow().parameters
+    for name, field in schema.properties.items():
         assert field.get("description"), name
         assert field.get("type") != "object", name
-        assert "$ref" not in field, name
         json.dumps(field.get("default"))
+    # What a field refers to is a list of choices, which the form shows as such.
+    assert all("enum" in one for one in schema.definitions.values())
 
 
 @pytest.mark.parametrize("deployment", _DEPLOYMENTS, ids=_id)
