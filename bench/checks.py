@@ -16,50 +16,23 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
 from bench.documentfaults import DOCUMENT_FAULTS, Book
 from bench.faults import FAULTS
-from bench.goodpages import Good, read_as
-from bench.quality import ERRATA, Truth, requests, truths
-from models.engine import OcrRequest
+from bench.goodpages import Good, as_html, read_as
+from bench.knownpages import Known, known_pages, read_well
 from models.profiles import get
 from models.reading import Reading
-from models.text import clean
 from models.verdict import Finding, PageUnderCheck, Verdict
 from tasks.work.checks import CHECKS, DOCUMENT_CHECKS, check, check_document, verdict
-from tasks.work.engines import open_engine
-from tasks.work.metrics import agreement
 
+# Fewer words make no page to inject faults into.
+LEAST_WORDS = 20
 LIST_START, LIST_END = "<!-- list of checks: python -m bench.checks --list docs/checks.md -->", "<!-- end -->"
-# An engine's reading that agrees so well with the ground truth is a correct one.
-_WELL_READ = 0.9
-_LEAST_CHARS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A page with its ground truth."""
-
-    file: str
-    page_no: int
-    truth: str
-    request: OcrRequest
-
-    @property
-    def reading(self) -> Reading:
-        """The ground truth as a model that writes freely would answer it."""
-        return read_as("text", clean(self.truth))
-
-    @property
-    def page(self) -> PageUnderCheck:
-        """What the checks know of the page when such a model reads it."""
-        free = get("ppocr").model_copy(update={"finds_lines": False, "scripts": frozenset()})
-        return PageUnderCheck.of(self.request, free)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +43,6 @@ class Judged:
     findings: tuple[Finding, ...]
     verdict: Verdict
     cpu_ms: float
-
-
-def known_pages(folder: Path, most: int, home: Path) -> Iterator[Known]:
-    """Pages of `folder` whose whole text is known, prepared as in a run."""
-    for truth in truths(folder):
-        if truth.is_partial or truth.path.name in ERRATA:
-            continue
-        for number, (text, request) in enumerate(_pages(truth, most, home), 1):
-            if len(text.strip()) >= _LEAST_CHARS:
-                yield Known(truth.path.name, number, text, request)
-
-
-def _pages(truth: Truth, most: int, home: Path) -> Iterator[tuple[str, OcrRequest]]:
-    asked = requests(truth, get("ppocr"), most, home)
-    texts = truth.pages * len(asked) if truth.is_repeated else truth.pages
-    yield from zip(texts, asked, strict=False)
 
 
 def judge(name: str, reading: Reading, page: PageUnderCheck) -> Judged:
@@ -101,7 +58,7 @@ def recalls(pages: Sequence[Known], samples: int) -> dict[str, tuple[int, int, i
     good = [
         Good(one.reading, one.page, [other.truth for other in pages if other.file != one.file])
         for one in pages
-        if len(one.truth.split()) >= _LEAST_CHARS
+        if len(one.truth.split()) >= LEAST_WORDS
     ]
     found = {}
     for name, (fault, codes) in FAULTS.items():
@@ -146,17 +103,15 @@ def false_alarms(pages: Sequence[Known]) -> list[Judged]:
     return judged
 
 
-def read_well(pages: Sequence[Known], jobs: int) -> list[Judged]:
-    """What the default engine reads correctly, judged as in a run."""
+def read_by(pages: Sequence[Known], jobs: int) -> dict[str, list[Judged]]:
+    """What the default engine reads correctly, judged as in a run and as the answer of a model in HTML."""
     profile = get("ppocr")
-    with closing(open_engine(profile, jobs)) as engine:
-        futures = [engine.submit(one.request) for one in pages]
-        readings = [future.result() for future in futures]
-    return [
-        judge(f"{one.file} p. {one.page_no}", reading, PageUnderCheck.of(one.request, profile))
-        for one, reading in zip(pages, readings, strict=True)
-        if agreement(one.truth, reading.text) >= _WELL_READ
-    ]
+    lines, html = [], []
+    for one, reading in read_well(pages, jobs):
+        name = f"{one.file} p. {one.page_no}"
+        lines.append(judge(name, reading, PageUnderCheck.of(one.request, profile)))
+        html.append(judge(name, read_as("chandra", as_html(reading)), one.page))
+    return {"read by ppocr": lines, "the same as HTML": html}
 
 
 def wilson(hits: int, total: int) -> tuple[float, float]:
@@ -286,7 +241,7 @@ def measure(options: argparse.Namespace) -> str:
         pages = list(known_pages(options.folder, options.pages, Path(home)))
         groups = {"ground truths": false_alarms(pages)}
         if options.jobs:
-            groups["read by ppocr"] = read_well(pages, options.jobs)
+            groups |= read_by(pages, options.jobs)
     for one in (one for group in groups.values() for one in group if one.verdict is not Verdict.GOOD):
         print(one.name, one.verdict, [(f.code, f.evidence) for f in one.findings], file=sys.stderr)
     found = recalls(pages, options.samples) | document_recalls(pages, options.samples)

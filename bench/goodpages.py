@@ -7,7 +7,7 @@ from html import escape
 from random import Random
 
 from models.geometry import Transform
-from models.reading import Reading, ReadingSource
+from models.reading import Block, BlockType, Reading, ReadingSource
 from models.verdict import PageUnderCheck
 from models.vlm import Parser
 from tasks.work.parsers import Sent, parse
@@ -50,3 +50,15 @@ def as_table(rows: list[list[str]]) -> Reading:
     """A page that is a table of these rows."""
     cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
     return read_as("chandra", div("Table", f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"))
+
+
+def as_html(reading: Reading) -> str:
+    """A reading as a model would have answered it: divs with boxes, tables in HTML."""
+    return "".join(div(*_told(block)) for block in reading.blocks)
+
+
+def _told(block: Block) -> tuple[str, str]:
+    if block.type is BlockType.TABLE and block.rows:
+        cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in block.rows)
+        return "Table", f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+    return "Text", f"<p>{escape(block.text)}</p>"

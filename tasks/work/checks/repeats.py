@@ -7,6 +7,7 @@ from models.limits import CheckLimits
 from models.verdict import Severity
 from tasks.work.checks.case import Case, Sighting, clipped
 from tasks.work.checks.loops import Run, find_counting, find_loop, is_printable_table, loop_text
+from tasks.work.repair import unfenced
 
 _TAG = re.compile(r"<[^<>]{0,200}>")
 # Longer ones are left to the search of the whole text.
@@ -79,7 +80,9 @@ def _values(case: Case) -> Iterator[tuple[str, str]]:
     cells = (cell for table in case.tables for row in table.rows for cell in row if len(cell) >= least)
     yield from (("cell", cell) for _, cell in zip(range(_MOST_VALUES), cells, strict=False))
     raw = clipped(case.reading.raw or "", 2 * case.limits.scan_chars)
-    quoted = re.compile(f'"([^"]{{{least},}})').findall(raw)[-_MOST_VALUES:]
+    # A quote begins a value after one of these only; after the value, what follows is no value.
+    before = r"[:\[,]\s?" if unfenced(raw).text.lstrip()[:1] in {"{", "["} else "="
+    quoted = re.compile(f'{before}"([^"]{{{least},}})').findall(raw)[-_MOST_VALUES:]
     # Cells of a table inside a JSON value may be equal; their tags are no words.
     yield from (("value", _TAG.sub(" ", value)) for value in quoted)
 

@@ -1,0 +1,67 @@
+"""Pages whose whole text is known, prepared as in a run."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.goodpages import read_as
+from bench.quality import ERRATA, Truth, requests, truths
+from models.engine import OcrRequest
+from models.profiles import get
+from models.reading import Reading
+from models.text import clean
+from models.verdict import PageUnderCheck
+from tasks.work.engines import open_engine
+from tasks.work.metrics import agreement
+
+# An engine's reading that agrees so well with the ground truth is a correct one.
+_WELL_READ = 0.9
+LEAST_CHARS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A page with its ground truth."""
+
+    file: str
+    page_no: int
+    truth: str
+    request: OcrRequest
+
+    @property
+    def reading(self) -> Reading:
+        """The ground truth as a model that writes freely would answer it."""
+        return read_as("text", clean(self.truth))
+
+    @property
+    def page(self) -> PageUnderCheck:
+        """What the checks know of the page when such a model reads it."""
+        free = get("ppocr").model_copy(update={"finds_lines": False, "scripts": frozenset()})
+        return PageUnderCheck.of(self.request, free)
+
+
+def known_pages(folder: Path, most: int, home: Path) -> Iterator[Known]:
+    """Pages of `folder` whose whole text is known, prepared as in a run."""
+    for truth in truths(folder):
+        if truth.is_partial or truth.path.name in ERRATA:
+            continue
+        for number, (text, request) in enumerate(_pages(truth, most, home), 1):
+            if len(text.strip()) >= LEAST_CHARS:
+                yield Known(truth.path.name, number, text, request)
+
+
+def _pages(truth: Truth, most: int, home: Path) -> Iterator[tuple[str, OcrRequest]]:
+    asked = requests(truth, get("ppocr"), most, home)
+    texts = truth.pages * len(asked) if truth.is_repeated else truth.pages
+    yield from zip(texts, asked, strict=False)
+
+
+def read_well(pages: Sequence[Known], jobs: int) -> Iterator[tuple[Known, Reading]]:
+    """What the default engine reads correctly, with its readings."""
+    with closing(open_engine(get("ppocr"), jobs)) as engine:
+        futures = [engine.submit(one.request) for one in pages]
+        readings = [future.result() for future in futures]
+    for one, reading in zip(pages, readings, strict=True):
+        if agreement(one.truth, reading.text) >= _WELL_READ:
+            yield one, reading
