@@ -79,8 +79,12 @@ def tuple_of(grid: int, width: float, height: float, whole: Any) -> tuple[int, i
 class Task(_Frozen):
     """One thing a model can be asked of a page."""
 
+    # A dump by the field's own name has to be readable again.
+    model_config = ConfigDict(populate_by_name=True)
+
     prompt: str
-    """Exactly as the model was trained on; `{question}` and `{schema}` are filled in where they occur."""
+    """Exactly as the model was trained on. `{question}`, `{schema}` and `{template}` are filled in where they
+    occur; the last is a JSON object of the schema's keys with empty values."""
     parser: Parser
     about: str
     schema_: dict[str, Any] | None = Field(None, alias="schema")

@@ -2,13 +2,15 @@
 
 from models.errors import Code, ConfigurationError
 from models.profile import Profile
-from models.profiles import ppocr, rapidocr
+from models.profiles import chandra, chandra_2, glm_ocr, ostrakon, ppocr, rapidocr
 
-PROFILES: dict[str, Profile] = {module.PROFILE.name: module.PROFILE for module in (ppocr, rapidocr)}
+PROFILES: dict[str, Profile] = {
+    module.PROFILE.name: module.PROFILE for module in (ppocr, rapidocr, glm_ocr, chandra, chandra_2, ostrakon)
+}
 
 
 def get(name: str) -> Profile:
-    """The profile called `name`; raises ConfigurationError (unknown-profile) with the names there are."""
+    """The embedded profile called `name`; raises ConfigurationError (unknown-profile) with their names."""
     try:
         return PROFILES[name]
     except KeyError:

@@ -14,6 +14,7 @@ from models.reading import FinishReason
 from models.vlm import Sampling, Task, Vlm
 from tasks.work.engines.vllm.faults import Broken
 from tasks.work.engines.vllm.picture import Picture
+from tasks.work.engines.vllm.template import template_of
 
 _SLOT = "\u0001picture\u0001"
 _FINISHED = {
@@ -72,6 +73,8 @@ def wish_of(vlm: Vlm, request: OcrRequest) -> Wish:
         ) from None
     schema = request.schema or (orjson.dumps(task.schema_).decode() if task.schema_ else "")
     prompt = task.prompt.replace("{question}", request.question).replace("{schema}", schema)
+    if "{template}" in prompt:
+        prompt = prompt.replace("{template}", template_of(schema))
     trial = request.trial
     changes = {
         name: getattr(trial, name)
