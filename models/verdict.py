@@ -97,7 +97,9 @@ class PageUnderCheck:
         words = " ".join(word.text[:_WORD_CHARS] for word in request.words)[:_LAYER_CHARS]
         # Letters of formulas (𝑥) are their plain letters here: OCR reads them as such.
         layer = unicodedata.normalize("NFKC", words)
-        task = profile.vlm.task(request.recipe.task) if profile.vlm else None
+        tasks = profile.vlm.tasks if profile.vlm else {}
+        # Another profile of a ladder may not know the recipe's task.
+        task = tasks.get(request.recipe.task) or next(iter(tasks.values()), None)
         return cls(
             width_pt=request.width_pt,
             height_pt=request.height_pt,
@@ -109,7 +111,7 @@ class PageUnderCheck:
             layer_scripts=scripts(layer),
             reads=profile.scripts,
             finds_lines=profile.finds_lines,
-            prompt=task.prompt if task else "",
+            prompt=task.prompt.replace("{question}", request.question) if task else "",
             languages=tuple(request.recipe.languages.split()),
             extracts=task is not None and task.parser == "glm-json",
             witness=layer,

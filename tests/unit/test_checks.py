@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from models.engine import OcrRequest
 from models.geometry import Box, Transform
+from models.limits import CheckLimits
 from models.page import PageImage, Word
 from models.profiles import get
 from models.reading import Block, BlockType, FinishReason, Reading, ReadingSource
 from models.text import clean
 from models.verdict import Finding, PageUnderCheck, Severity
+from models.vlm import Pixels, Task, Vlm
 from tasks.work.checks import CHECKS, check
 
 # Of little ink, for the texts here are short.
@@ -226,3 +228,23 @@ def test_the_page_of_a_request_knows_its_layer_and_its_profile(tmp_path) -> None
     assert (page.pixels, page.notes, page.layer_words) == (20_000, ("box-repaired", "downscaled"), 2)
     assert page.layer_scripts == {"cyrillic": 6, "latin": 2}
     assert page.finds_lines
+
+
+def test_the_page_of_a_served_model_knows_prompt_languages_and_limits(tmp_path) -> None:
+    task = Task(prompt="Answer: {question}", parser="glm-json", about="fields")
+    vlm = Vlm(
+        served_name="m",
+        weights="w",
+        architecture="a",
+        tasks={"fields": task},
+        pixels=Pixels(patch_px=14, min_pixels=1, max_pixels=9),
+    )
+    profile = get("ppocr").model_copy(update={"vlm": vlm, "checks": CheckLimits(confidence=0.5)})
+    image = PageImage("0" * 64, ".jpg", 100, 200, Transform.scale(1, 1), 0.1, is_blank=False)
+    recipe = profile.recipe().model_copy(update={"task": "of another profile", "languages": "en de"})
+    words = (Word("Hansen", Box(0, 0, 9, 9)),)
+    request = OcrRequest(image, tmp_path, 100, 200, recipe, question="Who?", words=words)
+    page = PageUnderCheck.of(request, profile)
+    assert (page.prompt, page.languages, page.witness) == ("Answer: Who?", ("en", "de"), "Hansen")
+    assert page.extracts
+    assert page.limits.confidence == 0.5

@@ -124,6 +124,7 @@ def test_angle_brackets_of_print_are_no_tokens(text: str) -> None:
         '[{"bbox": [1, 2, 3, 4], "category": "Text", "text": "Words"}]',
         "<table><tr><td>a</td></tr></table>",
         "Words[[12, 34, 567, 890]]",
+        '{"title": "Words", "lines": ["more"]}',
         "a&nbsp;b&amp;c&lt;d",
     ],
 )

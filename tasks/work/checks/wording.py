@@ -12,6 +12,7 @@ from tasks.work.repair.answers import SENTENCE_TOKEN, SPECIAL_TOKEN
 _LAYOUT = re.compile(
     r"<\s{0,3}/?\s{0,3}[A-Za-z][A-Za-z0-9-]{0,20}\s[^<>]{0,200}(?:data-bbox|data-label|bbox(?:_2d)?)\s?="
     r'|["\'](?:bbox|bbox_2d|data-bbox|block_label|block_content|layout_type|polygon)["\']\s{0,3}:'
+    r'|\A\s{0,9}[\[{]{1,3}\s{0,20}"[^"\n]{1,60}"\s{0,3}:'
     r"|\[\[\s{0,3}\d{1,4}(?:\s{0,3},\s{0,3}\d{1,4}){3}\s{0,3}\]\]"
 )
 _HTML = re.compile(
