@@ -48,6 +48,12 @@ def get(connection: sa.Connection, backfill_id: int | None = None) -> Backfill:
     return _backfill(row)
 
 
+def last_of(connection: sa.Connection, wish: Wish) -> Backfill:
+    """The last backfill of an equal wish, ended or not. Raises ConfigurationError (not-found)."""
+    query = sa.select(t.c.id).where(t.c.digest == wish.digest).order_by(t.c.id.desc()).limit(1)
+    return get(connection, connection.scalar(query) or 0)
+
+
 def set_enrolled(connection: sa.Connection, backfill_id: int) -> None:
     """The last of its documents is in the ledger."""
     now = sa.func.coalesce(t.c.enrolled_at, sa.func.now())

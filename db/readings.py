@@ -106,6 +106,18 @@ def cached(connection: sa.Connection, leased: Sequence[Claim]) -> dict[int, Cach
     return found
 
 
+def own(connection: sa.Connection, leased: Sequence[Claim]) -> dict[int, CachedReading]:
+    """The present reading of each claimed page under its recipe, by claim id."""
+    claim = tables.claim
+    is_page = (t.c.document_id == claim.c.document_id) & (t.c.page_no == claim.c.page_no)
+    query = (
+        sa.select(claim.c.id.label("claim_id"), t)
+        .join(t, is_page & (t.c.recipe_id == claim.c.recipe_id) & t.c.superseded_at.is_(None))
+        .where(claim.c.id.in_([one.id for one in leased]))
+    )
+    return {row.claim_id: CachedReading(row.id, _reading(row)) for row in connection.execute(query)}
+
+
 def _has_own(image: sa.Table, recipe_id: int) -> sa.ColumnElement[bool]:
     own = t.alias("own")
     is_own = (own.c.document_id == image.c.document_id) & (own.c.page_no == image.c.page_no)

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import logging
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from typing import Annotated, TypeVar
@@ -12,11 +13,12 @@ from pydantic import Field
 from db import backfills
 from db.engine import open_database
 from flows.lines import load_lines, ocr_lines, split_lines
-from flows.opening import CALLER, open_mill
+from flows.local import has_server
+from flows.opening import CALLER, Caller, open_mill
 from flows.waking import BACKFILL, wake
 from models.backfill import Backfill, FromStage, Plan, Wish
 from models.document import DocumentStatus
-from models.settings import get_settings
+from models.settings import Settings, get_settings
 from models.verdict import Verdict
 from tasks import backfill as work
 from tasks.drain import drain
@@ -88,6 +90,44 @@ def backfill(  # noqa: PLR0917 (a form: filled in by name)
     wish = Wish.model_validate(how | {"selection": where | what | read})
     planned = plan(wish, is_checked=not dry_run)
     return None if dry_run else start(wish, planned, jobs, here=here)
+
+
+def run_backfill(
+    settings: Settings,
+    wish: Wish,
+    jobs: int | None,
+    *,
+    here: bool,
+    started: Callable[[int], None] = lambda _: None,
+    stop: threading.Event | None = None,
+) -> int:
+    """Do it from the command line, as a flow run where a Prefect server is named; the backfill's id.
+
+    `started` is told the run's id. Setting `stop` ends the run after the pages in hand; what is left stays in
+    the ledger. Raises as `plan`, `flows.opening.open_mill` and what stopped a stage for good.
+    """
+    selection = wish.selection
+    run = backfill if has_server() else backfill.fn
+    token = CALLER.set(Caller(settings, started, stop or threading.Event()))
+    try:
+        done = run(
+            **selection.model_dump(include={"source", "since", "until", "everything"}),
+            documents=list(selection.documents),
+            status=list(selection.statuses),
+            verdict=list(selection.verdicts),
+            finding=list(selection.findings),
+            of_profile=selection.profile,
+            of_recipe=selection.recipe,
+            from_stage=wish.start,
+            **wish.model_dump(include={"profile", "again", "promote"}),
+            options=list(wish.options),
+            dry_run=False,
+            here=here,
+            jobs=jobs,
+        )
+    finally:
+        CALLER.reset(token)
+    return int(done or 0)
 
 
 def plan(wish: Wish, *, is_checked: bool) -> Plan:

@@ -8,6 +8,7 @@ from tasks.drain import Lane, Line
 from tasks.load import load_batch
 from tasks.ocr import OcrLane
 from tasks.preprocess import preprocess_batch
+from tasks.revalidate import revalidate_batch
 from tasks.split import split_batch
 
 _RECORDED = 16
@@ -32,8 +33,11 @@ def ocr_lines(profile: Profile) -> list[Lane]:
 
 
 def load_lines() -> list[Lane]:
-    """Readings become passages in the knowledge base."""
-    return [Line(Stage.LOAD, load_batch, _at_once(4), _LANES)]
+    """Readings become passages in the knowledge base, judged anew where a backfill asks for that."""
+    return [
+        Line(Stage.VALIDATE, revalidate_batch, _at_once(16)),
+        Line(Stage.LOAD, load_batch, _at_once(4), _LANES),
+    ]
 
 
 def _at_once(claims: int) -> int:

@@ -19,7 +19,7 @@ def load(profile: str = "ppocr", budget_s: Budget | None = None, linger_s: Linge
     """
     return drain_stages(
         "load",
-        [Stage.LOAD],
+        [Stage.VALIDATE, Stage.LOAD],
         lambda _: load_lines(),
         profile,
         budget_s=budget_s,

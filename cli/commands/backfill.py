@@ -1,0 +1,166 @@
+"""pagemill backfill: run, compare, promote, rollback."""
+
+import datetime as dt
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from cli.options import Json
+from models.document import DocumentStatus
+
+_DAY = ["%Y-%m-%d"]
+
+Docs = Annotated[
+    list[str] | None,
+    typer.Option("--doc", metavar="DOC", help="A document: id, SHA-256 or path; repeatable."),
+]
+Source = Annotated[
+    str, typer.Option("--source", metavar="PATTERN", help="Path, folder or pattern with * and ? of names.")
+]
+Status = Annotated[
+    list[DocumentStatus] | None, typer.Option("--status", help="Only documents that stand so; repeatable.")
+]
+Verdicts = Annotated[
+    list[str] | None,
+    typer.Option("--verdict", help="Only documents that show a page with this verdict; repeatable."),
+]
+Findings = Annotated[
+    list[str] | None,
+    typer.Option("--finding", metavar="CODE", help="Only documents with this finding or error; repeatable."),
+]
+OfProfile = Annotated[str, typer.Option("--of-profile", help="Only documents that show what it read.")]
+OfRecipe = Annotated[
+    str, typer.Option("--of-recipe", metavar="HASH", help="As --of-profile, by a recipe's first digits.")
+]
+Since = Annotated[
+    dt.datetime | None, typer.Option("--since", formats=_DAY, help="First seen on this day or later.")
+]
+Until = Annotated[
+    dt.datetime | None, typer.Option("--until", formats=_DAY, help="First seen on this day or earlier.")
+]
+Everything = Annotated[bool, typer.Option("--all", help="All documents are meant.")]
+Number = Annotated[
+    int | None, typer.Argument(metavar="[BACKFILL]", min=1, help="Number of a backfill; default: the last.")
+]
+
+
+class RunsByDefault(TyperGroup):
+    """`pagemill backfill --status failed` means `pagemill backfill run --status failed`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put `run` in front of what is no command."""
+        is_named = args and (args[0] in self.commands or args[0] in ctx.help_option_names)
+        return super().parse_args(ctx, args if is_named else ["run", *args])
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to `app`."""
+    group = typer.Typer(cls=RunsByDefault, rich_markup_mode=None, help="Read known documents again.")
+    for command in (run, compare, promote, rollback):
+        group.command()(command)
+    app.add_typer(group, name="backfill")
+
+
+def run(
+    documents: Docs = None,
+    source: Source = "",
+    status: Status = None,
+    verdict: Verdicts = None,
+    finding: Findings = None,
+    of_profile: OfProfile = "",
+    of_recipe: OfRecipe = "",
+    since: Since = None,
+    until: Until = None,
+    everything: Everything = False,
+    start: Annotated[str, typer.Option("--from", metavar="STAGE", help="First stage done again.")] = "ocr",
+    profile: Annotated[str | None, typer.Option("--profile", help="OCR model to read with.")] = None,
+    recipe: Annotated[
+        list[str] | None, typer.Option("--recipe", metavar="KEY=VALUE", help="Recipe option; repeatable.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also pages well read under this recipe.")] = False,
+    shows: Annotated[bool, typer.Option("--promote", help="Show what comes of it at once.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run/--go", help="Only count, or do it.")] = True,
+    here: Annotated[bool, typer.Option("--here", help="Work in this process, not in the drains.")] = False,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Worker processes.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Read known documents again, behind all scheduled work.
+
+    Counts only, unless --go is given. What was read before goes on being shown until 'promote'.
+    """
+    asked = {"source": source, "profile": of_profile, "recipe": of_recipe, "everything": everything}
+    lists = {"statuses": status, "verdicts": verdict, "findings": finding, "documents": documents}
+    how = {"start": start, "options": recipe, "again": again, "promote": shows}
+    _run(
+        asked | lists | {"since": since, "until": until},
+        {"profile": profile} | how,
+        {"dry_run": dry_run, "here": here, "jobs": jobs, "as_json": as_json},
+    )
+
+
+def compare(
+    backfill: Number = None,
+    documents: Docs = None,
+    source: Source = "",
+    status: Status = None,
+    as_json: Json = False,
+) -> None:
+    """Say what a backfill changed, document by document."""
+    from cli.environment import enter
+
+    settings = enter()
+    from cli import backfilling
+
+    selection = backfilling.selection_of(settings, _narrowed(documents, source, status))
+    backfilling.show_comparison(settings, backfill, selection, as_json=as_json)
+
+
+def promote(
+    backfill: Number = None,
+    documents: Docs = None,
+    source: Source = "",
+    status: Status = None,
+    as_json: Json = False,
+) -> None:
+    """Show what a backfill made, each document in one transaction."""
+    from cli.environment import enter
+
+    settings = enter()
+    from cli import backfilling
+
+    selection = backfilling.selection_of(settings, _narrowed(documents, source, status))
+    backfilling.promote(settings, backfill, selection, as_json=as_json)
+
+
+def rollback(
+    backfill: Number = None,
+    documents: Docs = None,
+    source: Source = "",
+    status: Status = None,
+    as_json: Json = False,
+) -> None:
+    """Show again what stood there before a backfill was promoted."""
+    from cli.environment import enter
+
+    settings = enter()
+    from cli import backfilling
+
+    selection = backfilling.selection_of(settings, _narrowed(documents, source, status))
+    backfilling.roll_back(settings, backfill, selection, as_json=as_json)
+
+
+def _narrowed(
+    documents: list[str] | None, source: str, status: list[DocumentStatus] | None
+) -> dict[str, Any]:
+    return {"documents": documents, "source": source, "statuses": status}
+
+
+def _run(selected: dict[str, Any], how: dict[str, Any], run_options: dict[str, Any]) -> None:
+    from cli.environment import enter
+
+    settings = enter()
+    from cli import backfilling
+
+    wish = backfilling.wish_of(settings, selected, how)
+    raise typer.Exit(backfilling.run_and_report(settings, wish, **run_options))
