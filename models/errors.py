@@ -29,6 +29,7 @@ class Code(StrEnum):
     CONFIGURATION = "configuration"
     UNKNOWN_PROFILE = "unknown-profile"
     UNKNOWN_RECIPE_KEY = "unknown-recipe-key"
+    LICENCE_NOT_ACCEPTED = "licence-not-accepted"
     NOT_FOUND = "not-found"
     OUTPUT_IN_INPUT = "output-in-input"
 

@@ -67,6 +67,10 @@ class Settings(BaseSettings):
     """Folder with other Postgres programs (initdb, postgres) for the embedded server than the wheel's."""
     profile: str = "ppocr"
     """Profile used when none is named."""
+    profiles: str = ""
+    """Files of profiles, or folders with such, split as the PATH is."""
+    accept_licences: str = ""
+    """Names of profiles whose terms are agreed to, e.g. chandra chandra-2."""
     jobs: int = Field(
         default_factory=lambda: (
             len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

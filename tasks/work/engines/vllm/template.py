@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 _DEEPEST = 20
+_TYPES = ("object", "array")
 
 
 def template_of(schema: str) -> str:
@@ -15,7 +16,7 @@ def template_of(schema: str) -> str:
         wanted = json.loads(schema or "{}")
     except ValueError:
         return schema
-    is_schema = isinstance(wanted, dict) and {"properties", "items", "type", "$ref"} & wanted.keys()
+    is_schema = isinstance(wanted, dict) and ("properties" in wanted or wanted.get("type") in _TYPES)
     return json.dumps(_empty(wanted, 0) if is_schema else wanted, ensure_ascii=False, indent=4)
 
 
