@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from db.search import search
 from models.document import DocumentStatus
+from models.search import Hit
 from models.stage import Stage
 from tasks.preprocess import preprocess_batch
 from tasks.register import register_roots
@@ -34,6 +36,10 @@ print(len(yard.ingest(FakeEngine(default=Delayed(0.1, said("Words on paper")))).
 
 def _problems(yard: Yard) -> dict[str, str]:
     return {Path(row.uri).name: row.code for row in yard.rows("scan_problem")}
+
+
+def _search(yard: Yard, query: str) -> tuple[Hit, ...]:
+    return yard.database.run(lambda conn: search(conn, query))
 
 
 def test_a_file_that_vanishes_before_it_is_opened_is_gone_and_comes_back_with_the_file(yard: Yard) -> None:
@@ -76,6 +82,45 @@ def test_a_content_taken_away_and_brought_back_is_current_again_without_reading(
     assert yard.ingest().requests == []
     shown = [row.sha256 for row in yard.rows("document") if row.edition_id]
     assert shown == [yard.document("a.pdf").sha256]
+
+
+def test_a_file_that_is_deleted_and_comes_back_is_current_again_without_reading(yard: Yard) -> None:
+    data = factories.pdf("ONE")
+    factories.write(yard.inbox / "a.pdf", data)
+    factories.write(yard.inbox / "b.pdf", factories.pdf("stays"))
+    yard.ingest()
+    (yard.inbox / "a.pdf").unlink()
+    assert yard.ingest().requests == []
+    gone = yard.document("a.pdf")
+    assert gone.gone == gone.sources == (str(yard.inbox / "a.pdf"),)
+    assert (gone.status, bool(gone.edition_id)) == (DocumentStatus.COMPLETE, True)
+    factories.write(yard.inbox / "a.pdf", data)
+    assert yard.ingest().requests == []
+    assert yard.document("a.pdf").gone == ()
+
+
+def test_a_renamed_file_costs_no_reading_and_its_old_name_is_gone(yard: Yard) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf("ONE"))
+    yard.ingest()
+    (yard.inbox / "sub").mkdir()
+    (yard.inbox / "a.pdf").rename(yard.inbox / "sub" / "b.pdf")
+    assert yard.ingest().requests == []
+    document = yard.document("sub/b.pdf")
+    assert document.sources == (str(yard.inbox / "sub" / "b.pdf"), str(yard.inbox / "a.pdf"))
+    assert document.gone == (str(yard.inbox / "a.pdf"),)
+    assert len(yard.rows("document")) == 1
+
+
+def test_the_old_content_stays_searchable_until_the_new_is_loaded_and_no_longer(yard: Yard) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf("anchor"))
+    yard.ingest(LayerEngine())
+    factories.write(yard.inbox / "a.pdf", factories.pdf("rudder"))
+    yard.scan()
+    assert [len(_search(yard, word)) for word in ("anchor", "rudder")] == [1, 0]
+    assert yard.document("a.pdf").status is DocumentStatus.PENDING
+    yard.ingest(LayerEngine())
+    assert [len(_search(yard, word)) for word in ("anchor", "rudder")] == [0, 1]
+    assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
 
 
 def test_a_renamed_folder_costs_no_reading(yard: Yard) -> None:
