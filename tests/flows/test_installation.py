@@ -1,0 +1,158 @@
+"""One machine from nothing to a running installation: the real server, worker and Postgres."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from db import embedded, postmaster
+from flows.installation import deployments, pools, services
+from models.errors import Code, ConfigurationError, EnvironmentFault
+from models.settings import Settings
+from tests import factories
+from tests.flows.installed import AUTH, Installation, installation
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def mill() -> Iterator[Installation]:
+    """One for all tests of this module: to bring it up takes half a minute of CPU."""
+    with installation() as made:
+        yield made
+
+
+def wait_for(truth: Callable[[], object], seconds: float = 120.0) -> None:
+    until = time.monotonic() + seconds
+    while not truth():
+        assert time.monotonic() < until
+        time.sleep(0.5)
+
+
+def postgres_pid(settings: Settings) -> int:
+    server = postmaster.find_server(settings.root.resolve() / "postgres")
+    assert server is not None
+    pid: int = server.pid
+    return pid
+
+
+def test_everything_runs_and_the_server_is_the_homes(mill: Installation) -> None:
+    assert set(mill.pids()) == {"postgres", "prefect", "worker-cpu"}
+    with mill.client() as client:
+        assert client.read_workers_for_work_pool("cpu")[0].status == "ONLINE"
+
+
+def test_prefect_has_a_database_of_its_own_beside_ours(mill: Installation) -> None:
+    tables = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
+    ours = {name for (name,) in mill.ask_postgres("pagemill", tables)}
+    theirs = {name for (name,) in mill.ask_postgres("prefect", tables)}
+    assert "flow_run" in theirs - ours
+    assert "page" in ours - theirs
+    assert not list(mill.shell.home.rglob("*.db"))
+
+
+def test_the_password_is_asked_for(mill: Installation) -> None:
+    with pytest.raises(EnvironmentFault) as caught:
+        mill.up(auth="mill:wrong")
+    assert caught.value.code is Code.PREFECT_REFUSED
+    assert set(mill.pids()) == {"postgres", "prefect", "worker-cpu"}
+
+
+def test_pools_have_an_urgent_queue_and_one_that_leaves_room(mill: Installation) -> None:
+    with mill.client() as client:
+        for pool in pools.POOLS:
+            assert client.read_work_pool(pool).type == "process"
+            queues = client.request(
+                "POST", "/work_pools/{work_pool_name}/queues/filter", path_params={"work_pool_name": pool}
+            ).json()
+            facts = {one["name"]: (one["priority"], one["concurrency_limit"]) for one in queues}
+            assert facts["scheduled"] == (1, None)
+            assert facts["backfill"] == (10, services.BACKFILLS)
+
+
+def test_all_deployments_of_the_file_are_registered_with_forms_that_explain(mill: Installation) -> None:
+    with mill.client() as client:
+        for wanted in deployments.read_file(deployments.find_file()).deployments:
+            found = client.read_deployment_by_name(wanted.full_name)
+            assert found.entrypoint == wanted.entrypoint
+            assert found.pull_steps == []
+            assert found.work_queue_name == wanted.work_pool.work_queue_name
+            assert found.parameter_openapi_schema is not None
+            fields = found.parameter_openapi_schema["properties"].values()
+            assert all(field["description"] for field in fields)
+
+
+def test_rules_for_silent_runs_are_on_the_server(mill: Installation) -> None:
+    with mill.client() as client:
+        for rule in pools.automations():
+            (found,) = client.read_automations_by_name(rule.name)
+            assert found.enabled
+            assert pools._facts(found) == pools._facts(rule)
+
+
+def test_a_document_dropped_into_the_folder_is_searchable(mill: Installation) -> None:
+    factories.write(mill.inbox / "a.pdf", factories.pdf("Words about gooseberries"))
+    # Older than a file that somebody may still be writing.
+    os.utime(mill.inbox / "a.pdf", (time.time() - 60, time.time() - 60))
+    wait_for(lambda: "a.pdf" in mill.shell.run("search", "gooseberries").stdout)
+
+
+def test_up_again_changes_nothing_and_keeps_what_is_watched(mill: Installation) -> None:
+    before = mill.pids()
+    assert all("already" in line for line in mill.up())
+    assert mill.pids() == before
+    with mill.client() as client:
+        watching = client.read_deployment_by_name(deployments.WATCHING)
+        assert watching.parameters["paths"] == [str(mill.inbox)]
+        assert [(one.active, one.schedule.cron) for one in watching.schedules] == [(True, "* * * * *")]
+
+
+def test_up_twice_at_once_starts_nothing_twice(mill: Installation) -> None:
+    before = mill.pids()
+    both = [mill.begin_up(), mill.begin_up()]
+    assert [(one.communicate()[0], one.returncode)[1] for one in both] == [0, 0]
+    assert mill.pids() == before
+
+
+def test_the_server_cannot_be_moved_while_it_runs(mill: Installation) -> None:
+    with pytest.raises(ConfigurationError, match="pagemill down"):
+        mill.up(port=mill.port + 1)
+
+
+def test_up_works_as_well_where_its_own_server_is_named_for_prefects_commands(mill: Installation) -> None:
+    told = mill.up(theirs=f"http://127.0.0.1:{mill.port}/api")
+    assert "The Prefect server runs already." in told
+
+
+def test_a_killed_postgres_and_a_killed_server_come_back_by_themselves(mill: Installation) -> None:
+    pid = postgres_pid(mill.settings)
+    server = mill.running("prefect")
+    assert server is not None
+    os.kill(pid, signal.SIGKILL)
+    os.kill(server.child, signal.SIGKILL)
+    wait_for(lambda: embedded.running(mill.settings.root) and postgres_pid(mill.settings) != pid)
+    mill.up()
+    with mill.client() as client:
+        assert client.read_deployment_by_name("ingest/adhoc").entrypoint == "flows.ingest.ingest"
+
+
+def test_watching_ends_when_it_is_told_to(mill: Installation) -> None:
+    mill.up(unwatch=True)
+    with mill.client() as client:
+        watching = client.read_deployment_by_name(deployments.WATCHING)
+    assert [one.active for one in watching.schedules] == [False]
+
+
+def test_down_ends_everything_that_up_started(mill: Installation) -> None:
+    done = mill.shell.run("down", PAGEMILL_PREFECT_AUTH=AUTH)
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [
+        "worker-cpu",
+        "prefect",
+        "postgres",
+        "Postgres",
+    ]
+    assert mill.pids() == {}
+    assert not embedded.running(mill.settings.root)
+    assert "No embedded Postgres" in mill.shell.run("down").stdout
