@@ -1,6 +1,7 @@
 """What a scan asks the ledger about names, and what it notes of them."""
 
 import datetime as dt
+import json
 from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,11 +9,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from db import intake
-from db.tables import document
+from db.tables import document, run
 from db.tables import source as t
 from models.document import SourceFile
 from models.intake import KnownSource
 from models.text import printable
+
+ROOTS = "scan: roots"
+"""Fact of a run: the roots it scanned, as JSON."""
 
 _AT_ONCE = 5_000
 
@@ -68,6 +72,13 @@ def absent(connection: sa.Connection, root: str, present: Set[str]) -> Absent:
         if source.uri not in present:
             names.setdefault(source, []).append(row.id)
     return Absent(known, names)
+
+
+def watched(connection: sa.Connection) -> frozenset[str]:
+    """Roots that scans nobody waits for have gone through: they come again."""
+    noted = run.c.facts.op("->>")(ROOTS)
+    lists = connection.scalars(sa.select(noted).distinct().where(noted.is_not(None)))
+    return frozenset(root for roots in lists for root in json.loads(roots))
 
 
 def mark_gone(connection: sa.Connection, sources: Sequence[int], listed_at: dt.datetime) -> int:

@@ -1,5 +1,6 @@
 """Stage register: find files, name each by its bytes, enter it in the ledger."""
 
+import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -38,7 +39,8 @@ def register_roots(
     Files that are as they were are not read. Names whose files are gone are marked so at the end. Raises
     ConfigurationError (see `scan.roots_of`) and ScanStopped, before anything is changed.
     """
-    survey = scan.survey(mill, scan.roots_of(mill.settings, roots), rules)
+    places = scan.roots_of(mill.settings, roots)
+    survey = scan.survey(mill, places, rules)
     _save_problems(mill, survey.problems, rules)
     unchanged, size = 0, _RECORDED_FILES if FlowRunContext.get() else _BATCH_FILES
     for files in _batches(survey.files, _LOOKED_UP):
@@ -55,6 +57,8 @@ def register_roots(
     facts["passed over"] = sum(map(is_left_out, survey.problems))
     log.info("scanned %s", " ".join(f"{name}={number}" for name, number in facts.items()))
     told = {f"scan: {name}": str(number) for name, number in facts.items()}
+    if not rules.lists_all:
+        told[scans.ROOTS] = json.dumps(places)
     mill.database.run(lambda conn: runs.add_facts(conn, mill.run_id, told))
 
 

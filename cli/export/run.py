@@ -10,17 +10,25 @@ from cli.export.formats import RENDERERS
 from cli.export.writing import targets, write
 from cli.session import connected
 from cli.views import DocumentView, is_missing, view_of
-from models.errors import ConfigurationError
+from db import scans
+from models.errors import Code, ConfigurationError
 from models.settings import Settings
+from models.text import printable
+from tasks.work.remote import is_url
 
 
 def export_documents(
     settings: Settings, refs: Sequence[str], kind: Format, output: Path | None, *, force: bool
 ) -> None:
-    """Write the documents `refs` name. Raises ConfigurationError (not-found, or no place for several)."""
+    """Write the documents `refs` name.
+
+    Raises ConfigurationError: not-found, output-in-input, or no place for several.
+    """
     if output is None and len(refs) > 1:
         raise ConfigurationError("Several documents need a folder: --output FOLDER.")
     with connected(settings) as connection:
+        if output is not None:
+            _refuse_input(output, scans.watched(connection))
         found = [view_of(connection, ref) for ref in refs]
     views = list({view.document.id: view for view in found}.values())
     texts = [RENDERERS[kind](view) for view in views]
@@ -31,6 +39,17 @@ def export_documents(
     write(paths, texts, force=force)
     for path, view in zip(paths, views, strict=True):
         typer.echo(f"{path}: {_summary(view)}", err=True)
+
+
+def _refuse_input(output: Path, roots: frozenset[str]) -> None:
+    """What is written below a root that is scanned again and again would be found there."""
+    place = output.resolve()
+    for root in roots:
+        if not is_url(root) and place.is_relative_to(Path(root).resolve()):
+            raise ConfigurationError(
+                f"{output} is in {printable(root)}, which is scanned for documents: name a place outside.",
+                Code.OUTPUT_IN_INPUT,
+            )
 
 
 def _summary(view: DocumentView) -> str:

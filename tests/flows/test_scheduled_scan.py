@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from cli.choices import Format
+from cli.export.run import export_documents
 from models.errors import Code, ConfigurationError, ScanStopped
 from models.intake import ScanRules
+from models.settings import load_settings
 from tasks.register import register_roots
 from tests import factories
 from tests.flows.yard import Yard, saying
@@ -225,6 +228,20 @@ def test_a_scan_that_nobody_waits_for_notes_only_what_has_changed(yard: Yard) ->
         (2, "new"),
     ]
     assert yard.rows("scan_problem") == []
+
+
+def test_nothing_is_exported_into_a_folder_that_is_scanned_again_and_again(yard: Yard, postgres: str) -> None:
+    _fill(yard, "a.pdf")
+    settings = load_settings(home=yard.home, database_url=postgres)
+    yard.scan()
+    output = yard.inbox / "out" / "a.md"
+    export_documents(settings, ["1"], Format.MD, output, force=False)
+    output.unlink()
+    yard.scan(ScanRules(lists_all=False))
+    with pytest.raises(ConfigurationError, match="is scanned for documents") as raised:
+        export_documents(settings, ["1"], Format.MD, output, force=True)
+    assert raised.value.code is Code.OUTPUT_IN_INPUT
+    export_documents(settings, ["1"], Format.MD, yard.home / "a.md", force=False)
 
 
 def test_links_are_followed_where_that_is_wanted(yard: Yard) -> None:

@@ -88,7 +88,11 @@ class Yard:
         finally:
             mill.close()
         run = self.database.run(lambda conn: runs.get(conn, mill.run_id))
-        return {name.removeprefix("scan: "): int(number) for name, number in run.facts.items()}
+        return {
+            name.removeprefix("scan: "): int(number)
+            for name, number in run.facts.items()
+            if number.isdecimal()
+        }
 
     def document(self, name: str) -> Document:
         """The document that stands under a name in the inbox."""
