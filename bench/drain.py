@@ -102,8 +102,8 @@ def _reading(reason: FinishReason, seconds: float) -> Reading:
     return Reading(ReadingSource.OCR, text, blocks, reason, "waiting", seconds, 1500, 600, 0.98)
 
 
-def seed(database: Database, count: int, profile: Profile) -> int:
-    """Make `count` pages that are ready to be read; the run's id."""
+def seed(database: Database, count: int, profile: Profile, words: tuple[Word, ...] = _WORDS) -> int:
+    """Make `count` pages with a text layer of `words` that are ready to be read; the run's id."""
     recipe = profile.recipe()
     run_id = database.run(lambda conn: runs.start(conn, "ocr", recipe, {}))
     recipe_id = database.run(lambda conn: runs.recipe_id(conn, recipe))
@@ -111,7 +111,7 @@ def seed(database: Database, count: int, profile: Profile) -> int:
     files = [_file(number) for number in range(len(sizes))]
     database.run(lambda conn: documents.register(conn, run_id, recipe_id, files, has_passwords=False))
     for size in sizes:
-        _split(database, size)
+        _split(database, size, words)
     while _prepare(database, recipe.preprocess_key):
         pass
     return run_id
@@ -124,9 +124,9 @@ def _file(number: int) -> IntakeFile:
     )
 
 
-def _split(database: Database, size: int) -> None:
+def _split(database: Database, size: int, words: tuple[Word, ...]) -> None:
     (claim,) = database.run(lambda conn: claims.claim(conn, Stage.SPLIT, 1, "bench:1:1:a", 600))
-    facts = [PageFacts(number, 595.0, 842.0, 0, _WORDS) for number in range(1, size + 1)]
+    facts = [PageFacts(number, 595.0, 842.0, 0, words) for number in range(1, size + 1)]
 
     def work(conn: object) -> None:
         pages.save_pages(conn, claim, facts)  # type: ignore[arg-type]
@@ -204,6 +204,17 @@ def measure(database: Database, home: Path, wish: Wish) -> Measured:
     return measured
 
 
+def measure_afresh(home: Path, wish: Wish) -> Measured:
+    """As `measure`, in a Postgres of its own below `home`."""
+    database = Database(embedded.start(home))
+    try:
+        migrate.upgrade(database.engine)
+        return measure(database, home, wish)
+    finally:
+        database.close()
+        embedded.stop(home)
+
+
 def _postgres(home: Path) -> list[psutil.Process]:
     server = psutil.Process(int((home / "postgres" / "postmaster.pid").read_text().split()[0]))
     return [server, *server.children()]
@@ -262,12 +273,7 @@ def main() -> None:
     )
     wish = Wish(**vars(parser.parse_args()))
     with tempfile.TemporaryDirectory(prefix="pm-") as folder:
-        home = Path(folder)
-        database = Database(embedded.start(home))
-        migrate.upgrade(database.engine)
-        measured = measure(database, home, wish)
-        database.close()
-        embedded.stop(home)
+        measured = measure_afresh(Path(folder), wish)
     command = f"python -m bench.drain --pages {wish.pages} --slots {wish.slots} --seconds {wish.seconds:g}"
     print(report(measured, command, wish))
 

@@ -2,10 +2,9 @@
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from db import pages
 from models import profiles
@@ -16,10 +15,11 @@ from models.page import PageImage, Word
 from models.reading import Reading
 from tasks.hand import PageInHand
 from tasks.mill import Mill
-from tasks.places import place_of
+from tasks.places import read_in_child
+from tasks.work.clock import Timed
 from tasks.work.ladder import Step, next_step, steps_of, trial_of
-from tasks.work.rungs import layer_reading, variants
-from tasks.work.variants import draw_again, retouch
+from tasks.work.rungs import drawn_larger, layer_reading, variants
+from tasks.work.variants import retouch
 
 log = logging.getLogger(__name__)
 
@@ -81,9 +81,20 @@ class Ladder:
         (item,) = mill.database.run(lambda conn: pages.to_preprocess(conn, [claim]))
         most = max(request.recipe.max_pixels, vlm.pixels.max_pixels if vlm else 0)
         recipe = request.recipe.model_copy(update={"max_pixels": most})
-        path = Path(place_of(item.sources).uri)
-        source = (path, item.media_type, claim.page_no, recipe, request.image)
-        return self._pictures(request, draw_again, *source, factor, mill.store.root, mill.passwords())
+        store, passwords = mill.store.root, mill.passwords()
+        drawn = read_in_child(
+            mill,
+            item.sha256,
+            item.sources,
+            drawn_larger,
+            request,
+            store,
+            (item.media_type, claim.page_no, recipe, request.image, factor, store, passwords),
+            timeout_s=mill.settings.render_timeout_s,
+            timeout_code=Code.RENDER_TIMEOUT,
+            crash_code=Code.RENDER_CRASH,
+        )
+        return _untimed(drawn)
 
     def _from_layer(self, words: tuple[Word, ...], request: OcrRequest) -> Future[Made]:
         mill = self._mill
@@ -122,3 +133,18 @@ def _done(made: Made) -> Future[Made]:
     future: Future[Made] = Future()
     future.set_result(made)
     return future
+
+
+def _untimed(timed: Future[Timed[tuple[OcrRequest, ...]]]) -> Future[Made]:
+    """The value alone: the time of drawing is not the engine's."""
+    made: Future[Made] = Future()
+
+    def pass_on(done: Future[Timed[tuple[OcrRequest, ...]]]) -> None:
+        error = CancelledError() if done.cancelled() else done.exception()
+        if error is not None:
+            made.set_exception(error)
+        else:
+            made.set_result(done.result().value)
+
+    timed.add_done_callback(pass_on)
+    return made

@@ -3,8 +3,9 @@
 import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from PIL import Image
 
@@ -15,6 +16,7 @@ from models.reading import FinishReason, Reading, ReadingSource
 from tasks.work import textlayer
 from tasks.work.layout import blocks_of, text_of
 from tasks.work.store import Store
+from tasks.work.variants import draw_again
 
 _Number = TypeVar("_Number", int, float)
 
@@ -42,6 +44,13 @@ def variants(
         )
         for image in images
     )
+
+
+def drawn_larger(
+    path: Path, request: OcrRequest, store_root: Path, how: tuple[Any, ...]
+) -> tuple[OcrRequest, ...]:
+    """The request for its page drawn again from `path`; `how` are the other arguments of `draw_again`."""
+    return variants(request, store_root, partial(draw_again, path, *how))
 
 
 def joined(readings: Sequence[Reading]) -> Reading:

@@ -1,0 +1,204 @@
+"""The OCR drain against an engine that only waits: full, bounded, soon begun, telling of its tail."""
+
+import logging
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from bench.drain import WaitingEngine, Wish, measure_afresh, report, seed
+from flows.lines import ocr_lines
+from models import profiles
+from models.engine import OcrRequest
+from models.errors import DatabaseBusy
+from models.profile import Profile
+from models.reading import Reading
+from models.stage import Stage
+from models.vlm import Rung
+from tasks import feed, keeping
+from tasks.drain import drain
+from tasks.feed import Feed
+from tasks.mill import Mill
+from tasks.work.engines.fake import Delayed, FakeEngine, said
+from tests import factories
+from tests.flows.yard import Yard, saying
+
+PROFILE = profiles.get("ppocr").model_copy(update={"batch_pages": 16})
+
+
+def mill_for(yard: Yard, engine: FakeEngine, pages: int, profile: Profile = PROFILE) -> Mill:
+    run_id = seed(yard.database, pages, profile, words=())
+    return Mill(
+        settings=yard.settings, database=yard.database, profile=profile, run_id=run_id, engine=engine, jobs=1
+    )
+
+
+def read_all(mill: Mill, budget_s: float | None = None) -> None:
+    drain(mill, ocr_lines(mill.profile), lambda: mill.outstanding([Stage.OCR]) == 0, budget_s)
+    mill.close()
+
+
+@pytest.fixture
+def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many pages each commit had."""
+    sizes: list[int] = []
+
+    def keep(mill: Mill, ended: list[keeping.Ended]) -> None:
+        sizes.append(len(ended))
+        keeping.keep(mill, ended)
+
+    monkeypatch.setattr(feed, "keep", keep)
+    return sizes
+
+
+def test_slots_are_filled_across_the_borders_of_batches(yard: Yard) -> None:
+    engine = WaitingEngine(16, 0.4, 0.0, 160)
+    read_all(mill_for(yard, engine, 160))
+    assert engine.filled >= 0.9
+    assert len(yard.rows("reading")) == engine.requests_seen == 160
+
+
+def test_pages_are_committed_in_groups_and_soon(yard: Yard, batches: list[int]) -> None:
+    read_all(mill_for(yard, FakeEngine(default=Delayed(0.05, said("Words on paper")), slots=16), 160))
+    assert sum(batches) == 160
+    assert len(batches) <= 40
+
+
+@pytest.mark.slow
+def test_an_instant_engine_and_many_pages_make_no_threads_and_hold_few_pages(yard: Yard) -> None:
+    engine = FakeEngine(default=said("Words on paper"), slots=4)
+    mill, most = mill_for(yard, engine, 700), [0, 0]
+    reader = Feed(mill, lambda: mill.outstanding([Stage.OCR]) == 0)
+    before = threading.active_count()
+    while reader.goes_on:
+        reader.turn()
+        most = [max(most[0], threading.active_count() - before), max(most[1], len(reader._hand))]
+    reader.finish()
+    mill.close()
+    assert most[0] <= engine.slots
+    assert most[1] <= 4 * (4 + 2) + PROFILE.batch_pages
+    assert len(yard.rows("reading")) == 700
+
+
+def test_an_engine_that_gets_more_slots_is_given_more_pages(yard: Yard) -> None:
+    engine = FakeEngine(default=Delayed(0.3, said("Words on paper")), slots=32)
+    engine.slots = 2
+    mill = mill_for(yard, engine, 64)
+    reader = Feed(mill, lambda: mill.outstanding([Stage.OCR]) == 0)
+    reader.turn()
+    assert len(engine.requests) == 2 + 2
+    engine.slots = 32
+    reader.turn()
+    reader.turn()
+    assert len(engine.requests) >= 32
+    mill.stopping.set()
+    reader.finish()
+    mill.close()
+
+
+def test_the_first_page_is_sent_while_others_are_still_being_prepared(yard: Yard) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf(*(f"page {number}" for number in range(20))))
+    prepared: list[int] = []
+
+    def script(_request: object) -> Reading:
+        if not prepared:
+            prepared.append(len(yard.rows("page_image")))
+        return said("Words on paper")
+
+    assert len(yard.ingest(FakeEngine(script)).requests) == 20
+    assert prepared[0] <= 8
+
+
+def test_pages_that_take_long_are_told_with_their_time(
+    yard: Yard, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "_TOLD_EVERY_S", 0.3)
+    caplog.set_level(logging.INFO, "tasks.feed")
+    factories.write(yard.inbox / "a.pdf", factories.pdf("ONE", "TWO"))
+    yard.ingest(saying(said("fine"), Delayed(1.5, said("late"))))
+    told = [record.getMessage() for record in caplog.records if "longest" in record.getMessage()]
+    assert 2 <= len(told) <= 8
+    assert all(
+        "reading pages=" in line and "document=1 page=" in line and "step=first" in line for line in told
+    )
+
+
+def test_a_budget_ends_the_drain_with_what_is_in_work_and_leaves_the_rest(yard: Yard) -> None:
+    engine = FakeEngine(default=Delayed(0.3, said("Words on paper")), slots=4)
+    started = time.monotonic()
+    read_all(mill_for(yard, engine, 200), budget_s=1.5)
+    assert time.monotonic() - started < 15
+    read = len(yard.rows("reading"))
+    assert 4 <= read < 100
+    assert len(engine.requests) == read
+    assert {row.attempt for row in yard.rows("claim", stage="ocr", status="ready")} == {0}
+
+
+def test_a_stop_closes_requests_and_keeps_what_is_read(yard: Yard) -> None:
+    engine = FakeEngine(default=Delayed(0.2, said("Words on paper")), slots=2)
+    mill = mill_for(yard, engine, 60)
+    threading.Timer(1.5, mill.stopping.set).start()
+    started = time.monotonic()
+    read_all(mill)
+    assert time.monotonic() - started < 5
+    read = len(yard.rows("reading"))
+    assert 2 <= read < 30
+    assert len(engine.requests) - read <= 4
+    assert yard.rows("claim", status="leased") == []
+
+
+def test_a_database_that_is_away_for_a_moment_loses_no_page_that_was_read(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = [DatabaseBusy("one moment")] * 2
+
+    def keep(mill: Mill, ended: list[keeping.Ended]) -> None:
+        if away:
+            raise away.pop()
+        keeping.keep(mill, ended)
+
+    monkeypatch.setattr(feed, "keep", keep)
+    engine = FakeEngine(default=said("Words on paper"), slots=2)
+    read_all(mill_for(yard, engine, 20))
+    assert len(yard.rows("reading")) == len(engine.requests) == 20
+
+
+def test_a_page_that_is_prepared_wakes_the_reader_at_once(yard: Yard) -> None:
+    mill = mill_for(yard, FakeEngine(default=said("Words on paper")), 0)
+    woken: list[float] = []
+    with mill.bells.listening(Stage.OCR, lambda: woken.append(time.monotonic())):
+        mill.bells.worked(Stage.SPLIT)
+        assert woken == []
+        mill.bells.worked(Stage.PREPROCESS)
+    mill.bells.worked(Stage.PREPROCESS)
+    mill.close()
+    assert len(woken) == 1
+
+
+def test_bad_pages_take_a_share_of_the_slots_while_others_wait(yard: Yard) -> None:
+    rungs = (Rung(kind="sampling"), Rung(kind="sampling", sampling={"temperature": 0.5}))
+    profile = PROFILE.model_copy(update={"ladder": rungs, "finds_lines": False})
+
+    def script(request: OcrRequest) -> Delayed:
+        is_bad = request.trial.rung != "first" or len(firsts()) <= 12
+        return Delayed(0.3, said("")) if is_bad else Delayed(0.05, said("Words on paper"))
+
+    def firsts() -> list[int]:
+        return [at for at, one in enumerate(engine.requests) if one.trial.rung == "first"]
+
+    engine = FakeEngine(script, slots=8)
+    read_all(mill_for(yard, engine, 60, profile))
+    assert len(engine.requests) == 60 + 2 * 12
+    # All have been sent for the first time when few were sent again: one slot of eight is for those.
+    assert firsts()[-1] < 60 + 8
+    assert sorted({row.attempts for row in yard.rows("reading")}) == [1, 3]
+
+
+@pytest.mark.slow
+def test_the_benchmark_of_the_drain_runs_at_toy_size(yard: Yard) -> None:
+    with tempfile.TemporaryDirectory(prefix="pm-") as folder:
+        measured = measure_afresh(Path(folder), wish := Wish(pages=100, slots=8, seconds=0.2))
+    assert measured.requests > measured.pages == 100
+    assert "slots filled" in report(measured, "x", wish)
