@@ -37,9 +37,9 @@ def ask(
     save: Save = False,
     as_json: Json = False,
 ) -> None:
-    """Ask a model about pictures: one question, the answer as it is written.
+    """Ask a served model about pictures.
 
-    Several pictures are compared.
+    The answer comes as it is written. Several pictures are compared.
     """
     from cli.environment import enter
 
