@@ -18,10 +18,12 @@ X_HEIGHT = 0.48
 _SHARE, _LEAST_CHARS = 0.03, 30
 """Text counts as running when so much of the page, and so many characters, are no larger."""
 _LEAST_GLYPHS, _TILE_GLYPHS = 30, 12
-_TILES = 12
-"""A picture is looked at in 12 x 12 tiles, each set in one size of type."""
+_TILES, _TILE_HEIGHTS = 12, 8
+"""A picture is looked at in up to 12 x 12 tiles, each set in one size of type, and 8 letters high or more."""
 _TILE_RANK = 0.4
 """Of a tile's letters this many are no higher than its small letters: the rest are capitals and ascenders."""
+_DOT = 0.5
+"""What is so much lower than most of a tile's letters is a dot or a comma."""
 _SMALLEST = 0.1
 """A tenth of the letters may stand in tiles of smaller type; those are spots and signs."""
 
@@ -47,13 +49,16 @@ def of_letters(letters: Boxes, size: tuple[int, int]) -> float | None:
     if len(letters) < _LEAST_GLYPHS:
         return None
     heights = (letters[:, 3] - letters[:, 1]).astype(np.float64)
-    middles = (letters[:, :2] + letters[:, 2:]) / 2 / np.array(size) * _TILES
-    tiles = middles[:, 1].astype(np.int64) * _TILES + middles[:, 0].astype(np.int64)
+    count = max(1, min(_TILES, int(min(size) / (_TILE_HEIGHTS * np.median(heights)))))
+    middles = (letters[:, :2] + letters[:, 2:]) / 2 / np.array(size) * count
+    tiles = middles[:, 1].astype(np.int64) * count + middles[:, 0].astype(np.int64)
     found = [heights[tiles == tile] for tile in np.unique(tiles)]
-    known = [(float(np.quantile(one, _TILE_RANK)), len(one)) for one in found if len(one) >= _TILE_GLYPHS]
-    if not known:
-        return float(np.quantile(heights, _TILE_RANK))
-    return _ranked(known, _SMALLEST)
+    known = [(_small_letters(one), len(one)) for one in found if len(one) >= _TILE_GLYPHS]
+    return _ranked(known, _SMALLEST) if known else _small_letters(heights)
+
+
+def _small_letters(heights: npt.NDArray[np.float64]) -> float:
+    return float(np.quantile(heights[heights >= _DOT * np.median(heights)], _TILE_RANK))
 
 
 def _ranked(weighed: Sequence[tuple[float, int]], share: float) -> float:

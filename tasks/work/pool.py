@@ -6,6 +6,7 @@ children come from one that has done the heavy imports: a replacement then costs
 """
 
 import logging
+import os
 import signal
 import sys
 import threading
@@ -136,6 +137,8 @@ def _without_main(name: str) -> dict[str, Any]:
 
 
 def _context() -> _Context:
+    # Children are as many as there are cores: threads of numpy's in each would only wait for one another.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     context = _Context()
     if sys.platform != "win32":
         context.set_forkserver_preload(_PRELOAD)

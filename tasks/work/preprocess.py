@@ -57,8 +57,8 @@ class _Plan(NamedTuple):
     seen: Look
     """With x-height in units."""
     told_by: str = ""
-    drawn: Image.Image | None = None
-    """The page at the chosen scale, where the look needed that already."""
+    drawn: tuple[Image.Image, float] | None = None
+    """The page as drawn for the look, and at which scale, where that serves."""
 
 
 def preprocess_page(  # noqa: PLR0917 (a pool passes arguments by position)
@@ -85,14 +85,14 @@ def preprocess_page(  # noqa: PLR0917 (a pool passes arguments by position)
         else:
             source = _picture(path, media_type, page_no, recipe)
         plan = _plan(source, recipe)
-        image = plan.drawn or source.draw(plan.choice.scale)
+        image, scale = plan.drawn or (source.draw(plan.choice.scale), plan.choice.scale)
     except DocumentRejected as error:
         code = Code.RENDER_FAILED if error.code is Code.CORRUPT else error.code
         raise PageFailed(error.message, code) from error
     across, down = source.width * source.points / image.width, source.height * source.points / image.height
     if media_type is MediaType.PDF and recipe.grid_px == 1:
         # MuPDF rounds sides up: the last row and column are not stretched but cut.
-        across = down = source.points / plan.choice.scale
+        across = down = source.points / scale
     sheet = _arranged(Sheet(image, Transform.scale(across, down)), plan, source, recipe)
     return _kept(sheet, plan, source, recipe, store_root)
 
@@ -142,7 +142,7 @@ def _plan(source: _Source, recipe: Recipe) -> _Plan:
         told_by = "pixels" if is_smaller else "layer"
         seen = typed._replace(x_height=seen.x_height if is_smaller else typed.x_height)
     choice = _choice(source, recipe, seen)
-    return _Plan(choice, seen, told_by, drawn if _serves(choice.scale / scale, seen) else None)
+    return _Plan(choice, seen, told_by, (drawn, scale) if _serves(choice.scale / scale, seen) else None)
 
 
 def _choice(source: _Source, recipe: Recipe, seen: Look) -> Choice:

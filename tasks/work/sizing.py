@@ -28,7 +28,7 @@ def choose(width: float, height: float, recipe: Recipe, ceiling: float, x_height
     least = min(math.sqrt(recipe.min_pixels / (width * height)), most)
     fixed = min((recipe.long_edge_px - 0.01) / max(width, height), most)
     if recipe.resolution == "fixed":
-        return Choice(max(fixed, least), "fixed" if fixed >= least else "least")
+        return Choice(fixed, "fixed")
     if recipe.resolution == "max":
         return Choice(most, "max")
     if x_height is None:
@@ -44,10 +44,14 @@ def on_grid(width: float, height: float, scale: float, recipe: Recipe) -> tuple[
     grid = recipe.grid_px
     wanted = (width * scale / grid, height * scale / grid)
     cells = [round(side) for side in wanted]
-    is_too_long = recipe.resolution == "fixed" and max(cells) * grid > recipe.long_edge_px
+    is_fixed = recipe.resolution == "fixed"
+    is_too_long = is_fixed and max(cells) * grid > recipe.long_edge_px
     if is_too_long or cells[0] * cells[1] * grid**2 > recipe.max_pixels:
         cells = [math.floor(side) for side in wanted]
-    elif cells[0] * cells[1] * grid**2 < recipe.min_pixels <= (cells[0] + 1) * (cells[1] + 1) * grid**2:
+    elif (
+        not is_fixed
+        and cells[0] * cells[1] * grid**2 < recipe.min_pixels <= (cells[0] + 1) * (cells[1] + 1) * grid**2
+    ):
         cells = [math.ceil(side) for side in wanted]
     return max(1, cells[0]) * grid, max(1, cells[1]) * grid
 

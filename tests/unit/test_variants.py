@@ -23,7 +23,7 @@ def _page(home: Path, *bars: Box) -> tuple[Path, PageImage]:
     with pymupdf.open() as document:  # type: ignore[no-untyped-call]
         page = document.new_page(width=400, height=600)
         for bar in bars or (BAR,):
-            page.draw_rect(pymupdf.Rect(*bar), color=0, fill=0, width=0)
+            page.draw_rect(tuple(bar), color=0, fill=0, width=0)
         path = factories.write(home / "page.pdf", bytes(document.tobytes()))
     return path, preprocess_page(path, MediaType.PDF, 1, RECIPE, home / "store")
 

@@ -1,0 +1,98 @@
+from pathlib import Path
+
+import pymupdf
+import pytest
+from PIL import Image
+
+from models.recipe import Recipe
+from tasks.work import look
+from tasks.work.look import Look
+from tasks.work.pdf import Print, Run, printed
+from tests import factories
+from tests.unit import pages, prints
+
+ASKED = Recipe(orient=True, deskew=True, resolution="legible")
+
+
+def _print(home: Path, data: bytes) -> Print:
+    return printed(factories.write(home / "page.pdf", data), 1, ())
+
+
+def _rotated(degrees: int) -> bytes:
+    """A page of type whose lines run in a direction on the page as displayed."""
+    with pymupdf.open() as document:  # type: ignore[no-untyped-call]
+        page = document.new_page()
+        for number, line in enumerate(prints.WORDS):
+            page.insert_text((300 + 20 * number, 400), line[:40], fontsize=10, rotate=-degrees % 360)
+        return bytes(document.tobytes())
+
+
+def test_type_tells_its_size_and_direction(tmp_path: Path) -> None:
+    found = _print(tmp_path, pages.born_digital())
+    assert {(run.size_pt, run.direction) for run in found.runs} == {(12.0, 0)}
+    assert sum(run.chars for run in found.runs) == sum(len(line.replace(" ", "")) for line in pages.LINES)
+    assert found.pictures == 0
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+def test_directions_are_those_of_the_page_as_displayed(tmp_path: Path, rotation: int) -> None:
+    with pymupdf.open(stream=pages.born_digital()) as document:  # type: ignore[no-untyped-call]
+        document[0].set_rotation(rotation)
+        found = _print(tmp_path, bytes(document.tobytes()))
+    assert {run.direction for run in found.runs} == {rotation}
+
+
+def test_hidden_type_is_no_type(tmp_path: Path) -> None:
+    assert _print(tmp_path, pages.born_digital(render_mode=3)).runs == ()
+
+
+def test_a_scan_is_covered_by_its_picture(tmp_path: Path) -> None:
+    found = _print(tmp_path, factories.scan_pdf(prints.page()))
+    assert found.pictures == pytest.approx(1, abs=0.01)
+    assert look.at_type(found, ASKED) is None
+
+
+@pytest.mark.parametrize("degrees", [0, 90, 180, 270])
+def test_type_that_runs_another_way_is_turned_without_a_look_at_pixels(tmp_path: Path, degrees: int) -> None:
+    seen = look.at_type(_print(tmp_path, _rotated(degrees)), ASKED)
+    assert seen is not None
+    assert seen.turn == -degrees % 360
+
+
+def test_type_that_runs_all_ways_stays_as_it_is() -> None:
+    runs = tuple(Run(10, 100, direction) for direction in (0, 90, 180, 270))
+    assert look.at_type(Print(runs, 0.0), ASKED) == Look(0, 0.0, 4.8)
+
+
+def test_a_stamp_on_a_scan_does_not_speak_for_it() -> None:
+    assert look.at_type(Print((Run(8, 60, 0),), 0.97), ASKED) is None
+
+
+def test_one_word_on_a_page_without_pictures_speaks_for_it() -> None:
+    assert look.at_type(Print((Run(20, 5, 180),), 0.0), ASKED) == Look(180, 0.0, 9.6)
+
+
+def test_a_figure_in_a_text_may_hold_smaller_print() -> None:
+    assert look.has_pictures(Print((), 0.3))
+    assert not look.has_pictures(Print((), 0.02))
+
+
+def test_a_scan_upside_down_and_askew_is_seen_through() -> None:
+    sheet = prints.slanted(prints.page(), 2.0).rotate(180)
+    seen = look.at_picture(sheet, ASKED)
+    assert seen.turn == 180
+    assert seen.skew == pytest.approx(2.0, abs=0.1)
+    assert seen.x_height == pytest.approx(0.54 * 20, rel=0.2)
+
+
+def test_only_what_was_asked_for_is_looked_for() -> None:
+    sheet = prints.slanted(prints.page(), 2.0).rotate(180)
+    assert look.at_picture(sheet, Recipe(orient=True))[:2] == (180, 0.0)
+    straightened = look.at_picture(sheet, Recipe(deskew=True))
+    assert straightened.turn == 0
+    assert straightened.skew == pytest.approx(2.0, abs=0.1)
+    assert not look.is_asked(Recipe())
+
+
+def test_a_blank_sheet_shows_nothing() -> None:
+    assert look.at_picture(Image.new("L", (500, 700), 240), ASKED) == Look()
