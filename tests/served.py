@@ -81,7 +81,13 @@ def page(folder: Path, number: int = 0, size: tuple[int, int] = (280, 140), **re
     digest = sha256(data.getvalue()).hexdigest()
     path = folder / f"{digest}.png"
     path.write_bytes(data.getvalue())
-    image = PageImage(digest, ".png", *size, Transform.scale(0.5, 0.5), 0.1, is_blank=False)
+    return request_of(path, size, **request)
+
+
+def request_of(path: Path, size: tuple[int, int], **request: Any) -> OcrRequest:
+    """A request for a picture that is there; two pixels a point."""
+    digest = sha256(path.read_bytes()).hexdigest()
+    image = PageImage(digest, path.suffix, *size, Transform.scale(0.5, 0.5), 0.1, is_blank=False)
     fields: dict[str, Any] = {"recipe": PROFILE.recipe()} | request
     return OcrRequest(image=image, path=path, width_pt=size[0] / 2, height_pt=size[1] / 2, **fields)
 

@@ -36,6 +36,7 @@ class Model:
     encoder_tokens: int | None = None
     """Most tokens of one picture."""
     prompt_tokens: int = 12
+    """Of template and text; a long text counts one for four characters."""
     has_priorities: bool = False
     api_key: str = ""
     queue: int | None = None
@@ -57,7 +58,8 @@ def understand(model: Model, body: dict[str, Any], number: int) -> Asked | Refus
     except (KeyError, TypeError, ValueError, binascii.Error, OSError) as error:
         return bad_request(f"Failed to load image: {type(error).__name__}")
     hashes = tuple(hashlib.sha256(picture).hexdigest() for picture in pictures)
-    asked = Asked(number, hashes, prompt, body, sum(tokens) + model.prompt_tokens)
+    text = max(model.prompt_tokens, len(prompt) // 4)
+    asked = Asked(number, hashes, prompt, body, sum(tokens) + text)
     return _refused(model, asked, max(tokens, default=0)) or asked
 
 
