@@ -56,7 +56,7 @@ def glm(servers: dict[str, RealVllm]) -> RealVllm:
 
 
 def made() -> Path:
-    """Folder with a tiny model of each architecture; kept with the environment, as long as its recipe stays."""
+    """Folder with a tiny model of each architecture, kept with the environment while its recipe stays."""
     script = Path(__file__).with_name("tiny_model.py")
     folder = DONE.parent / "models" / hashlib.sha256(script.read_bytes()).hexdigest()[:12]
     if not folder.exists():
