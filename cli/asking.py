@@ -8,9 +8,9 @@ from pathlib import Path
 
 import typer
 
+from cli.choosing import choose_profile
 from cli.exits import Exit
 from flows.asking import keep_answer
-from models import profiles
 from models.engine import OcrRequest
 from models.errors import Code, ConfigurationError, EngineUnavailable
 from models.page import PageImage
@@ -58,7 +58,7 @@ def ask_and_show(settings: Settings, question: Question, *, as_json: bool) -> Ex
 
     Raises ConfigurationError, EngineUnavailable, PageFailed.
     """
-    profile = profiles.get(question.profile)
+    profile = choose_profile(settings, question.profile)
     vlm = _vlm(profile, question)
     schema = _schema(question.schema)
     recipe = _recipe(profile, question, schema)

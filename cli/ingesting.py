@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console
 
 from cli import background
+from cli.choosing import choose_profile
 from cli.exits import Exit
 from cli.output import console, print_json
 from cli.progress import Display, open_display
@@ -19,7 +20,6 @@ from cli.summary import exit_of, print_hints, print_interrupted, print_summary, 
 from db import progress, summaries
 from db.engine import Database, open_database
 from flows.local import run_ingest
-from models import profiles
 from models.errors import PagemillError
 from models.progress import Progress
 from models.settings import Settings
@@ -43,6 +43,8 @@ class Wish:
     profile: str
     options: tuple[str, ...]
     jobs: int | None
+    is_accepted: bool = False
+    """The terms of the profile's weights are agreed to."""
 
 
 @dataclass
@@ -63,9 +65,11 @@ class Watched:
 def ingest_and_report(settings: Settings, wish: Wish, *, as_json: bool) -> Exit:
     """Run to the end, or until Ctrl-C, and print what came of it.
 
-    Raises ConfigurationError (profile, recipe key) before anything starts, and what ended the run.
+    Raises ConfigurationError (profile, its terms, recipe key) before anything starts, and what ended the run.
     """
-    profiles.get(wish.profile).recipe().with_options(wish.options)
+    profile = choose_profile(settings, wish.profile, is_accepted=wish.is_accepted)
+    profile.recipe().with_options(wish.options)
+    wish = replace(wish, profile=profile.name)
     out = Console(stderr=True, highlight=False, markup=False, emoji=False) if as_json else console()
     run = background.start(lambda started, stop: _work(settings, wish, started, stop))
     with closing(open_display(out)) as display:

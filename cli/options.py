@@ -6,6 +6,10 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
+AcceptLicence = Annotated[
+    bool, typer.Option("--accept-licence", help="Agree to the terms of the profile's weights.")
+]
+
 Doc = Annotated[
     str,
     typer.Argument(

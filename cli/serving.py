@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import typer
 
+from cli.choosing import choose_profile
 from cli.exits import Exit
-from models import profiles
 from models.errors import ConfigurationError, EngineUnavailable, EnvironmentFault
 from models.profile import Profile
 from models.settings import Settings
@@ -37,6 +37,8 @@ class Wish:
     host: str = "127.0.0.1"
     port: int = 8000
     is_data_parallel: bool = False
+    is_accepted: bool = False
+    """The terms of the profile's weights are agreed to."""
     may_download: bool = False
     options: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
@@ -60,7 +62,7 @@ def plan_of(settings: Settings, wish: Wish) -> Plan:
     Raises ConfigurationError for an unknown profile, option, GPU or folder; EnvironmentFault for a missing
     driver, vLLM, weights or memory.
     """
-    profile = profiles.get(wish.profile)
+    profile = choose_profile(settings, wish.profile, is_accepted=wish.is_accepted)
     if profile.vlm is None:
         raise ConfigurationError(f"Profile '{profile.name}' needs no server: it reads on the CPU by itself.")
     check_options(profile, wish.options)

@@ -11,11 +11,12 @@ from prefect.context import FlowRunContext
 
 from db import runs
 from db.engine import open_database
-from models import profiles
 from models.recipe import Recipe
 from models.settings import Settings, get_settings
 from models.stage import Outcome
 from tasks.mill import Mill, read_passwords
+from tasks.work import consent
+from tasks.work.custom import find_profile
 from tasks.work.engines import open_engine, servers_for
 
 log = logging.getLogger(__name__)
@@ -39,13 +40,14 @@ def open_mill(
 ) -> Iterator[tuple[Mill, int]]:
     """A mill and the id of its recipe, as a run of `kind` in the ledger.
 
-    `reads`: with the profile's OCR engine. Raises ConfigurationError for an unknown profile or recipe key or
-    a password file that cannot be read, and EnvironmentFault when database, home or engine cannot be used,
-    before anything is written.
+    `reads`: with the profile's OCR engine. Raises ConfigurationError for an unknown profile, terms
+    that nobody agreed to, an unknown recipe key or a password file that cannot be read, and EnvironmentFault
+    when database, home or engine cannot be used, before anything is written.
     """
     caller = CALLER.get()
     settings = caller.settings if caller else get_settings()
-    profile = profiles.get(profile_name)
+    profile = find_profile(profile_name, settings)
+    consent.require(profile, settings)
     recipe = profile.recipe().with_options(options)
     read_passwords(settings.password_file)
     servers = servers_for(profile, settings)

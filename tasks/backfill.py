@@ -11,13 +11,14 @@ import sqlalchemy as sa
 
 from db import backfill_enrol, backfill_plan, backfill_selection, backfills, compare, runs, switches
 from db.engine import Database
-from models import profiles
 from models.backfill import Backfill, Plan, Selection, Wish
 from models.compare import DocumentComparison, Pair
 from models.errors import Code, ConfigurationError
 from models.recipe import Recipe
+from models.settings import get_settings
 from tasks.work.checks import CHECKS
 from tasks.work.comparing import compare_pages
+from tasks.work.custom import find_profile
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +27,7 @@ _DOCUMENTS_AT_ONCE = 100
 
 def recipe_of(wish: Wish) -> Recipe:
     """What a wish reads with. Raises ConfigurationError for an unknown profile or recipe key."""
-    return profiles.get(wish.profile).recipe().with_options(wish.options)
+    return find_profile(wish.profile, get_settings()).recipe().with_options(wish.options)
 
 
 def plan(database: Database, wish: Wish) -> Plan:

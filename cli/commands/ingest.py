@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from cli.options import AcceptLicence
+
 
 def register(app: typer.Typer) -> None:
     """Add the command to `app`."""
@@ -29,7 +31,7 @@ def ingest(
         ),
     ],
     profile: Annotated[
-        str | None, typer.Option("--profile", help="OCR model, see 'pagemill profiles'.")
+        str | None, typer.Option("--profile", help="OCR model, see 'pagemill profiles', or a .toml file.")
     ] = None,
     recipe: Annotated[
         list[str] | None,
@@ -44,6 +46,7 @@ def ingest(
         Path | None,
         typer.Option("--password-file", exists=True, dir_okay=False, help="Passwords for PDFs, one a line."),
     ] = None,
+    accept_licence: AcceptLicence = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Read files and folders into the knowledge base.
@@ -57,5 +60,5 @@ def ingest(
     settings = enter(**overrides)
     from cli.ingesting import Wish, ingest_and_report
 
-    wish = Wish(tuple(paths), profile or settings.profile, tuple(recipe or ()), jobs)
+    wish = Wish(tuple(paths), profile or settings.profile, tuple(recipe or ()), jobs, accept_licence)
     raise typer.Exit(ingest_and_report(settings, wish, as_json=as_json))

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from cli.options import AcceptLicence
+
 Name = Annotated[str, typer.Argument(metavar="PROFILE", help="OCR model, see 'pagemill profiles'.")]
 Extra = Annotated[
     list[str] | None,
@@ -46,6 +48,7 @@ def serve(
     port: Port = 8000,
     download: Download = False,
     memory_mb: Memory = None,
+    accept_licence: AcceptLicence = False,
     only_print: Print = False,
 ) -> None:
     """Serve an OCR model with vLLM on the GPUs of this machine.
@@ -69,5 +72,6 @@ def serve(
         options=tuple(options or ()),
         extra=tuple(extra or ()),
         memory_mb=memory_mb,
+        is_accepted=accept_licence,
     )
     raise typer.Exit(serve_and_watch(settings, wish, only_print=only_print))

@@ -1,8 +1,12 @@
 """Commands about the installation: profiles, checks, doctor, db migrate."""
 
+from typing import Annotated
+
 import typer
 
 from cli.options import Json
+
+ProfileName = Annotated[str, typer.Argument(metavar="[PROFILE]", help="Tell all about this one.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -16,11 +20,16 @@ def register(app: typer.Typer) -> None:
     app.add_typer(database, name="db")
 
 
-def profiles(as_json: Json = False) -> None:
-    """List the OCR models and their licences."""
+def profiles(name: ProfileName = "", as_json: Json = False) -> None:
+    """List the OCR models, or tell all about one."""
     from cli import catalogue
+    from models.settings import load_settings
 
-    catalogue.show_profiles(as_json=as_json)
+    settings = load_settings()
+    if name:
+        catalogue.show_profile(settings, name, as_json=as_json)
+    else:
+        catalogue.show_profiles(settings, as_json=as_json)
 
 
 def checks(as_json: Json = False) -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFont
 
 from cli.doctor.result import Diagnosis, fail, ok, warn
-from models import profiles
 from models.engine import OcrRequest
 from models.errors import PagemillError
 from models.geometry import Transform
 from models.page import PageImage
 from models.profile import Profile
 from models.settings import Settings
+from tasks.work.custom import find_profile
 from tasks.work.engines import open_engine
 
 WORDS = "hello pagemill"
@@ -24,7 +24,7 @@ _PATIENCE_S = 120.0
 
 def check_engine(settings: Settings) -> Diagnosis:
     """The engine of the default profile reads the words of a picture."""
-    profile = profiles.get(settings.profile)
+    profile = find_profile(settings.profile, settings)
     try:
         text, seconds = _read(profile)
     except PagemillError as error:

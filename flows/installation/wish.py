@@ -9,8 +9,10 @@ from zoneinfo import available_timezones
 from prefect.client.schemas.schedules import CronSchedule
 from pydantic import ValidationError
 
-from models import profiles
 from models.errors import Code, ConfigurationError, EnvironmentFault
+from models.settings import get_settings
+from tasks.work import consent
+from tasks.work.custom import find_profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,9 @@ class Wish:
 
     def check(self) -> None:
         """Raises ConfigurationError for what does not exist or contradicts itself."""
-        profiles.get(self.profile)
-        if self.gpu is not None and profiles.get(self.gpu).vlm is None:
+        settings = get_settings()
+        consent.require(find_profile(self.profile, settings), settings)
+        if self.gpu is not None and find_profile(self.gpu, settings).vlm is None:
             raise ConfigurationError(
                 f"Profile '{self.gpu}' needs no GPU: leave --gpu out, it reads on the CPU by itself."
             )

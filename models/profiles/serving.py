@@ -36,9 +36,7 @@ def sequences(most: int) -> ServeFlag:
 
 
 COMMON = (
-    ServeFlag(
-        flag="--dtype bfloat16", state="on", about="The type that the weights are in; float16 overflows."
-    ),
+    ServeFlag(flag="--dtype bfloat16", state="on", about="The type that the weights are in."),
     ServeFlag(
         flag="--mm-processor-cache-gb 0",
         state="on",
