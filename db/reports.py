@@ -30,11 +30,17 @@ def recipe_of(connection: sa.Connection, document_id: int) -> int | None:
 def pages(
     connection: sa.Connection, document_id: int, recipe_id: int | None = None
 ) -> tuple[PageReport, ...]:
-    """Every page of a document in order, read or not, under the recipe or the one of `recipe_of`."""
+    """Every page of a document in order, read or not, under the recipe or the one of `recipe_of`.
+
+    Of the recipe that is shown, as it is shown: what a backfill reads meanwhile is not in it.
+    """
     recipe_id = recipe_id or recipe_of(connection, document_id)
     if recipe_id is None:
         return ()
-    rows = connection.execute(_query(connection, document_id, recipe_id)).all()
+    e, d = tables.edition, tables.document
+    shown = sa.select(e.c.id).join(d, d.c.edition_id == e.c.id)
+    edition_id = connection.scalar(shown.where(d.c.id == document_id, e.c.recipe_id == recipe_id))
+    rows = connection.execute(_query(connection, document_id, recipe_id, edition_id)).all()
     findings = readings.findings_of(connection, [row.reading_id for row in rows if row.reading_id])
     return tuple(_report(row, findings.get(row.reading_id, ())) for row in rows)
 
@@ -67,10 +73,12 @@ def profile_of(connection: sa.Connection, document_id: int) -> str:
     return runs.recipe(connection, recipe_id).profile
 
 
-def _query(connection: sa.Connection, document_id: int, recipe_id: int) -> sa.Select[*tuple[Any, ...]]:
-    p, t, image = tables.page, tables.claim, tables.page_image
+def _query(
+    connection: sa.Connection, document_id: int, recipe_id: int, edition_id: int | None
+) -> sa.Select[*tuple[Any, ...]]:
+    p, image = tables.page, tables.page_image
     key = runs.recipe(connection, recipe_id).preprocess_key
-    columns = [r.c[name] for name in _SAME]
+    pages, reasons = _shown(edition_id) if edition_id else _asked_for(recipe_id)
     return (
         sa.select(
             p.c.page_no,
@@ -80,19 +88,31 @@ def _query(connection: sa.Connection, document_id: int, recipe_id: int) -> sa.Se
             r.c.id.label("reading_id"),
             r.c.verdict,
             r.c.source,
-            *columns,
-            t.c.status,
-            t.c.code,
-            t.c.message,
+            *(r.c[name] for name in _SAME),
+            *reasons,
             image.c.sha256.label("image_sha256"),
             image.c.suffix.label("image_suffix"),
         )
-        .outerjoin_from(p, r, _same_page(p, r) & (r.c.recipe_id == recipe_id) & r.c.superseded_at.is_(None))
-        .outerjoin(t, _same_page(p, t) & (t.c.recipe_id == recipe_id))
-        .outerjoin(image, _same_page(p, image) & (image.c.preprocess_key == key))
+        .select_from(pages.outerjoin(image, _same_page(p, image) & (image.c.preprocess_key == key)))
         .where(p.c.document_id == document_id)
         .order_by(p.c.page_no)
     )
+
+
+def _asked_for(recipe_id: int) -> tuple[sa.Join, list[sa.ColumnElement[Any]]]:
+    """Pages with their present readings under a recipe, and what their work came to."""
+    p, t = tables.page, tables.claim
+    is_read = _same_page(p, r) & (r.c.recipe_id == recipe_id) & r.c.superseded_at.is_(None)
+    pages = p.outerjoin(r, is_read).outerjoin(t, _same_page(p, t) & (t.c.recipe_id == recipe_id))
+    return pages, [t.c.status, t.c.code, t.c.message]
+
+
+def _shown(edition_id: int) -> tuple[sa.Join, list[sa.ColumnElement[Any]]]:
+    """Pages with the readings that an edition shows, and why it shows none."""
+    p, e = tables.page, tables.edition_page
+    is_shown = (e.c.edition_id == edition_id) & (e.c.page_no == p.c.page_no)
+    failed = sa.case((e.c.verdict == Verdict.BAD.value, ClaimStatus.FAILED.value)).label("status")
+    return p.outerjoin(e, is_shown).outerjoin(r, r.c.id == e.c.reading_id), [failed, e.c.code, e.c.message]
 
 
 def _same_page(one: sa.Table, other: sa.Table) -> sa.ColumnElement[bool]:
