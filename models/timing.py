@@ -31,6 +31,9 @@ class StageRun:
     worker: str = ""
     prefect_run_id: str | None = None
     """Prefect's task run, where there is one; else the run's own id is kept."""
+    tokens_in: int = 0
+    """Of prompts and pictures, all tries."""
+    tokens_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

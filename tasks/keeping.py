@@ -31,6 +31,8 @@ class Ended:
     seconds: float = 0.0
     """Of the engine, over all tries."""
     judging_s: float = 0.0
+    tokens: tuple[int, int] = (0, 0)
+    """Read and written by the model, over all tries."""
     attempts: tuple[Attempt, ...] = ()
 
 
@@ -39,14 +41,20 @@ def ended(page: PageInHand) -> Ended:
     best = page.best()
     seconds = sum(tried.seconds for tried in page.tries)
     judging_s = sum(tried.judging_s for tried in page.tries)
+    tokens = _tokens(page)
     is_single = len(page.tries) == 1
     kept = () if is_single else tuple(_attempt(page, place, best) for place in range(len(page.tries)))
     if best.result is None:
         error = page.tries[-1].error or PermanentError("The page was never read.", Code.INTERNAL)
-        return Ended(None, Failure(page.item.claim, error), seconds, judging_s, kept)
+        return Ended(None, Failure(page.item.claim, error), seconds, judging_s, tokens, kept)
     trial = best.result.reading.trial or (best.request.trial if best.step.number else None)
     reading = dataclasses.replace(best.result.reading, attempts=len(page.tries), trial=trial)
-    return Ended(dataclasses.replace(best.result, reading=reading), None, seconds, judging_s, kept)
+    return Ended(dataclasses.replace(best.result, reading=reading), None, seconds, judging_s, tokens, kept)
+
+
+def _tokens(page: PageInHand) -> tuple[int, int]:
+    readings = [tried.result.reading for tried in page.tries if tried.result is not None]
+    return sum(one.tokens_in or 0 for one in readings), sum(one.tokens_out or 0 for one in readings)
 
 
 def _attempt(page: PageInHand, place: int, best: Tried) -> Attempt:
@@ -112,7 +120,8 @@ def _write(mill: Mill, pages: Sequence[Ended]) -> None:
 
 def _runs(mill: Mill, page: Ended, result: PageResult) -> tuple[StageRun, StageRun]:
     """Of ocr and of validate, which begins where ocr ends and waits for nobody."""
-    read = stage_run(mill, result.claim, page.seconds, cached=int(result.cached_from is not None))
+    is_cached = int(result.cached_from is not None)
+    read = stage_run(mill, result.claim, page.seconds, cached=is_cached, tokens=page.tokens)
     judged = dataclasses.replace(
         read,
         stage=Stage.VALIDATE,
@@ -120,6 +129,8 @@ def _runs(mill: Mill, page: Ended, result: PageResult) -> tuple[StageRun, StageR
         started_at=read.ended_at,
         ended_at=read.ended_at + dt.timedelta(seconds=page.judging_s),
         seconds=page.judging_s,
+        tokens_in=0,
+        tokens_out=0,
     )
     return read, judged
 

@@ -60,8 +60,16 @@ def failure_of(claim: Claim, error: BaseException) -> Failure:
     return Failure(claim, PermanentError(f"{type(error).__name__}: {error}", Code.INTERNAL))
 
 
-def stage_run(mill: Mill, claim: Claim, seconds: float, *, pages: int = 1, cached: int = 0) -> StageRun:
-    """Work on one claim that went well and ends now, after `seconds` of work."""
+def stage_run(
+    mill: Mill,
+    claim: Claim,
+    seconds: float,
+    *,
+    pages: int = 1,
+    cached: int = 0,
+    tokens: tuple[int, int] = (0, 0),
+) -> StageRun:
+    """Work on one claim that went well and ends now, after `seconds` of work; `tokens` in and out."""
     now = dt.datetime.now(dt.UTC)
     return StageRun(
         document_id=claim.document_id,
@@ -74,6 +82,8 @@ def stage_run(mill: Mill, claim: Claim, seconds: float, *, pages: int = 1, cache
         pages=pages,
         cached=cached,
         worker=mill.owner,
+        tokens_in=tokens[0],
+        tokens_out=tokens[1],
     )
 
 

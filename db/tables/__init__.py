@@ -5,6 +5,7 @@ from db.tables.base import metadata
 from db.tables.documents import document, page, page_image, run_document, scan_problem, source
 from db.tables.knowledge import VECTOR_DIMS, chunk, chunk_vector, edition, edition_page, edition_switch
 from db.tables.readings import attempt, finding, reading
+from db.tables.telemetry import telemetry
 from db.tables.work import claim, recipe, run, stage_run
 
 __all__ = [
@@ -30,4 +31,5 @@ __all__ = [
     "scan_problem",
     "source",
     "stage_run",
+    "telemetry",
 ]

@@ -83,5 +83,7 @@ stage_run = Table(
     Column("code", Text),
     text("worker"),
     Column("prefect_run_id", Text),
+    Column("tokens_in", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    Column("tokens_out", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     UniqueConstraint("run_id", "document_id", "stage", "attempt"),
 )
