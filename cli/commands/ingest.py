@@ -21,15 +21,14 @@ def _existing(paths: list[str]) -> list[str]:
     return paths
 
 
+_Places = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH...", callback=_existing, help="Files, folders or URLs to read."),
+]
+
+
 def ingest(
-    paths: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PATH...",
-            callback=_existing,
-            help="Files, folders or URLs to read.",
-        ),
-    ],
+    paths: _Places,
     profile: Annotated[
         str | None, typer.Option("--profile", help="OCR model, see 'pagemill profiles', or a .toml file.")
     ] = None,
