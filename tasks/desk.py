@@ -6,7 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 
-from models import profiles
 from models.errors import Code, EngineUnavailable, EnvironmentFault, PageFailed, PagemillError, TransientError
 from models.reading import Reading
 from models.work import CachedReading, PageToRead
@@ -17,6 +16,7 @@ from tasks.ledger import failure_of
 from tasks.mill import Mill
 from tasks.requests import request_of
 from tasks.validate import judge
+from tasks.work.custom import find_profile
 from tasks.work.rungs import joined
 
 log = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ class Desk:
         self.hand.recall(page)
         started = time.perf_counter()
         reading = joined([page.answers[place] for place in sorted(page.answers)])
-        profile = profiles.get(page.profile) if page.engine else self._mill.profile
+        profile = find_profile(page.profile, self._mill.settings) if page.engine else self._mill.profile
         result = judge(page.item, page.first, reading, profile)
         judging_s = time.perf_counter() - started
         page.tries.append(

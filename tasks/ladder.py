@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 
 from db import pages
-from models import profiles
 from models.claim import Claim
 from models.engine import OcrRequest
 from models.errors import Code, PageFailed, PagemillError
@@ -17,6 +16,7 @@ from tasks.hand import PageInHand
 from tasks.mill import Mill
 from tasks.places import read_in_child
 from tasks.work.clock import Timed
+from tasks.work.custom import find_profile
 from tasks.work.ladder import Step, next_step, steps_of, trial_of
 from tasks.work.rungs import drawn_larger, layer_reading, variants
 from tasks.work.variants import retouch
@@ -70,7 +70,7 @@ class Ladder:
 
     def _of_other(self, page: PageInHand, request: OcrRequest, name: str) -> tuple[OcrRequest, ...]:
         """The same page for another profile's engine."""
-        profile = profiles.get(name)
+        profile = find_profile(name, self._mill.settings)
         page.engine, page.profile = self._mill.other_engine(profile), name
         recipe = profile.recipe().model_copy(update={"text_layer": request.recipe.text_layer})
         return (replace(request, recipe=recipe),)
