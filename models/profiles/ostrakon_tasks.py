@@ -31,8 +31,7 @@ def _list(**properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": _object(**properties)}
 
 
-_KIND = _choice("sign", "price", "label", "menu", "notice", "receipt", "other")
-_TRANSCRIPT = _object(lines=_list(text=_TEXT, kind=_KIND))
+_TRANSCRIPT = _object(texts=_TEXTS)
 _SHELF = _object(
     scene=_TEXT,
     products=_list(name=_TEXT, brand=_TEXT, place=_TEXT, price=_TEXT, facings=_COUNT),

@@ -24,6 +24,7 @@ _IMAGE = re.compile(r"!\[([^\]\n]*)\]\([^()\n]*\)")
 _ORNAMENT = re.compile(r"^[ \t]*(?:(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)|>[ \t]*){8,}", re.MULTILINE)
 _MARK = re.compile(r"[-*+>.)]")
 _NESTED = 60
+_PROSE = re.compile(r"[A-Za-z]{3,}\s+[A-Za-z]{3,}")
 _LONGEST = 4_000
 """Of a formula within text, in characters."""
 _MARKS = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
@@ -100,9 +101,11 @@ def _inline_formula(state: StateInline, silent: bool) -> bool:
 
 
 def _is_formula(content: str, after: str) -> bool:
-    """Whether $…$ is one: $5 and $6 are prices."""
-    spaced = content != content.strip() and "\\" not in content and "^" not in content
-    return not spaced and not after.isdigit() and "\n\n" not in content
+    """Whether $…$ is one: $5 and $6 are prices, and so is the first of $5 for members.$^1$."""
+    if after.isdigit() or "\n\n" in content:
+        return False
+    has_signs = "\\" in content or "^" in content
+    return has_signs or (content == content.strip() and not _PROSE.search(content))
 
 
 def _block_formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:
