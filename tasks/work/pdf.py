@@ -99,11 +99,18 @@ def page_facts(path: Path, page_no: int, passwords: tuple[str, ...]) -> PageFact
 
 
 def printed(path: Path, page_no: int, passwords: tuple[str, ...]) -> Print:
-    """The visible type of a page. Raises DocumentRejected (corrupt)."""
+    """The visible type of a page; none, and all picture, where its content is damaged.
+
+    Raises DocumentRejected (corrupt) for a page that cannot be loaded.
+    """
     with _damaged():
         page, _ = _load(_document(path, passwords), page_no)
-        pictures = sum(abs(_mu.Rect(image["bbox"]) & page.rect) for image in page.get_image_info())
-        return Print(tuple(_runs(page)), min(1.0, pictures / abs(page.rect)))
+        try:
+            pictures = sum(abs(_mu.Rect(image["bbox"]) & page.rect) for image in page.get_image_info())
+            return Print(tuple(_runs(page)), min(1.0, pictures / abs(page.rect)))
+        except Exception:
+            # What can be drawn of it may be looked at all the same.
+            return Print((), 1.0)
 
 
 def page_size(path: Path, page_no: int, passwords: tuple[str, ...]) -> tuple[float, float]:

@@ -35,11 +35,14 @@ def test_a_poster_keeps_the_fewest_pixels() -> None:
 
 
 def test_without_running_text_the_long_edge_decides() -> None:
-    assert _chosen(None) == (pytest.approx(1540 / 842, rel=1e-4), "unknown")
+    scale, reason = _chosen(None)
+    assert scale == pytest.approx(1540 / 842, rel=1e-4)
+    assert reason == "unknown"
 
 
 def test_fixed_does_not_ask_for_the_text() -> None:
-    assert _chosen(2.0, Recipe()) == (pytest.approx(1540 / 842, rel=1e-4), "fixed")
+    assert _chosen(2.0, Recipe()).scale == pytest.approx(1540 / 842, rel=1e-4)
+    assert _chosen(2.0, Recipe()).reason == "fixed"
 
 
 def test_max_is_all_that_is_allowed_whatever_the_long_edge() -> None:

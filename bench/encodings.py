@@ -1,0 +1,221 @@
+"""How to store a page image: time and bytes by format, and what passing stored JPEGs through would save.
+
+    python -m bench.encodings [FILE_OR_FOLDER …] [--pages 4] [--write docs/encodings.md]
+
+Every page is drawn as by the default recipe, then encoded in each format; the best of three counts, in CPU
+time. For PDF pages that one stored JPEG covers, with nothing over it, drawing and encoding are set against
+taking the stored bytes out; those must be decoded all the same: blank pages are told by their pixels.
+"""
+
+import argparse
+import datetime as dt
+import io
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import pymupdf
+from PIL import Image
+
+from bench.pages import Case, cases
+from models.document import MediaType
+from models.errors import PagemillError
+from models.recipe import Recipe
+from tasks.work import pdf
+from tasks.work.preprocess import preprocess_page
+from tasks.work.store import Store
+
+Encode = Callable[[Image.Image], bytes]
+
+# PyMuPDF ships no types for what is used here.
+_mu: Any = pymupdf
+
+RECIPE = Recipe()
+_COVERS = 0.98
+_ROUNDS = 3
+
+
+def _encoder(kind: str, **options: Any) -> Encode:
+    def encode(picture: Image.Image) -> bytes:
+        data = io.BytesIO()
+        picture.save(data, kind, **options)
+        return data.getvalue()
+
+    return encode
+
+
+FORMATS: Mapping[str, Encode] = {
+    "JPEG, quality 90": _encoder("JPEG", quality=90),
+    "JPEG, quality 80": _encoder("JPEG", quality=80),
+    "PNG, level 1": _encoder("PNG", compress_level=1),
+    "WebP, quality 90, fastest": _encoder("WEBP", quality=90, method=0),
+    "WebP, lossless, fastest": _encoder("WEBP", lossless=True, quality=0, method=0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of one page in one format."""
+
+    kind: str
+    name: str
+    seconds: float
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A page that one stored JPEG covers."""
+
+    drawn_s: float
+    """Drawing and encoding it."""
+    taken_s: float
+    """Taking the stored bytes out and decoding them."""
+    drawn_bytes: int
+    taken_bytes: int
+    taken_pixels: int
+
+
+def costs(case: Case, store: Path) -> Iterator[Cost]:
+    """What each format takes for a page."""
+    made = preprocess_page(case.path, case.media_type, case.page_no, RECIPE, store)
+    with Image.open(Store(store).path(made.sha256, made.suffix)) as stored:
+        stored.load()
+    for name, encode in FORMATS.items():
+        seconds, data = _best(lambda encode=encode: encode(stored))  # type: ignore[misc]
+        yield Cost(case.kind, name, seconds, len(data))
+
+
+def passed(case: Case) -> Passed | None:
+    """Both ways for a page that one stored JPEG covers with nothing over it; None for other pages."""
+    if case.media_type is not MediaType.PDF:
+        return None
+    with _mu.open(case.path, filetype="pdf") as document:
+        data = _stored_jpeg(document, document[case.page_no - 1])
+    if data is None:
+        return None
+    width, height = pdf.page_size(case.path, case.page_no, ())
+    scale = RECIPE.long_edge_px / max(width, height)
+
+    def draw() -> bytes:
+        _mu.TOOLS.store_shrink(100)
+        return FORMATS["JPEG, quality 90"](
+            pdf.render(case.path, case.page_no, (scale, scale), (), annotations=True)
+        )
+
+    drawn_s, drawn = _best(draw)
+    with Image.open(io.BytesIO(data)) as picture:
+        pixels = picture.width * picture.height
+    taken_s, _ = _best(lambda: Image.open(io.BytesIO(data)).convert("L").tobytes())
+    return Passed(drawn_s, taken_s, len(drawn), len(data), pixels)
+
+
+def _stored_jpeg(document: Any, page: Any) -> bytes | None:
+    pictures, shown = page.get_images(full=True), page.get_image_info()
+    if (
+        len(pictures) != 1
+        or len(shown) != 1
+        or page.rotation
+        or page.get_text()
+        or page.get_drawings()
+        or page.first_annot
+    ):
+        return None
+    xref, filter_ = pictures[0][0], pictures[0][8]
+    if filter_ != "DCTDecode":
+        return None
+    if abs(_mu.Rect(shown[0]["bbox"]) & page.rect) < _COVERS * abs(page.rect):
+        return None
+    found = document.extract_image(xref)
+    return bytes(found["image"]) if found["ext"] == "jpeg" and found["colorspace"] in {1, 3} else None
+
+
+def _best(work: Callable[[], bytes]) -> tuple[float, bytes]:
+    spent = []
+    for _ in range(_ROUNDS):
+        started = time.process_time()
+        data = work()
+        spent.append(time.process_time() - started)
+    return min(spent), data
+
+
+def report(found: Sequence[Cost], through: Sequence[Passed], scans: int, command: str) -> str:
+    """The figures as Markdown."""
+    kinds = list(dict.fromkeys(cost.kind for cost in found))
+    heads = ["format", *(f"{kind}: ms" for kind in kinds), *(f"{kind}: KB" for kind in kinds)]
+    lines = [
+        "# Formats of page images",
+        "",
+        f"`{command}` on {dt.datetime.now(dt.UTC).date()}; long edge {RECIPE.long_edge_px} px;",
+        "CPU on one core.",
+        "",
+        f"| {' | '.join(heads)} |",
+        "| --- |" + " ---: |" * (len(heads) - 1),
+        *(_row(name, kinds, found) for name in FORMATS),
+        "",
+        "JPEG of quality 90 is what recipes store: the fastest by far, and the smallest but for WebP.",
+        "",
+        "## Passing stored JPEGs through",
+        "",
+        f"One stored JPEG covers {len(through)} of {scans} scanned pages, with nothing over it.",
+    ]
+    return "\n".join([*lines, *_through(through)]) + "\n"
+
+
+def _row(name: str, kinds: Sequence[str], found: Sequence[Cost]) -> str:
+    def of(kind: str) -> list[Cost]:
+        return [cost for cost in found if cost.name == name and cost.kind == kind]
+
+    spent = [f"{1000 * mean(cost.seconds for cost in of(kind)):.0f}" for kind in kinds]
+    sizes = [f"{mean(cost.size for cost in of(kind)) / 1000:.0f}" for kind in kinds]
+    return f"| {' | '.join([name, *spent, *sizes])} |"
+
+
+def _through(through: Sequence[Passed]) -> list[str]:
+    if not through:
+        return []
+    drawn, taken = (1000 * mean(way) for way in zip(*((p.drawn_s, p.taken_s) for p in through), strict=True))
+    sizes = [mean(p.drawn_bytes for p in through) / 1000, mean(p.taken_bytes for p in through) / 1000]
+    megapixels = mean(p.taken_pixels for p in through) / 1e6
+    return [
+        "",
+        "| way | ms | KB | pixels |",
+        "| --- | ---: | ---: | ---: |",
+        f"| drawn and encoded | {drawn:.0f} | {sizes[0]:.0f} | 1,540 px long |",
+        f"| taken out and decoded | {taken:.0f} | {sizes[1]:.0f} | {megapixels:.1f} M |",
+    ]
+
+
+def main() -> int:
+    """0 when every page could be encoded."""
+    parser = argparse.ArgumentParser(prog="python -m bench.encodings", description=__doc__.split("\n")[0])
+    parser.add_argument("paths", type=Path, nargs="*", default=[Path("samples/documents")])
+    parser.add_argument("--pages", type=int, default=4, help="at most so many pages of a document")
+    parser.add_argument("--write", type=Path, help="also write the report to this file")
+    arguments = parser.parse_args()
+    found: list[Cost] = []
+    through: list[Passed] = []
+    chosen = list(cases(arguments.paths, arguments.pages))
+    with tempfile.TemporaryDirectory() as store:
+        for case in chosen:
+            try:
+                found += costs(case, Path(store))
+                through += [one] if (one := passed(case)) else []
+            except PagemillError as error:
+                print(f"{case.path.name}: {error}", file=sys.stderr)
+    scans = sum(case.kind == "scan" for case in chosen)
+    shown = " ".join(path.name for path in arguments.paths)
+    text = report(found, through, scans, f"python -m bench.encodings {shown} --pages {arguments.pages}")
+    print(text)
+    if arguments.write:
+        arguments.write.write_text(text, encoding="utf-8")
+    return int(not found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
