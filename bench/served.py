@@ -18,13 +18,27 @@ _SETTLE_S = 4.0
 
 
 def plan(
-    profile: Profile, model: str, python: Path | None, extra: Sequence[str], *, is_bare: bool = False
+    profile: Profile,
+    model: str,
+    python: Path | None,
+    extra: Sequence[str],
+    *,
+    options: Sequence[str] = (),
+    is_bare: bool = False,
 ) -> Plan:
     """A plan on the first GPU. `is_bare`: without the profile's flags, as vLLM does it by default."""
     if is_bare and profile.vlm is not None:
         profile = profile.model_copy(update={"vlm": profile.vlm.model_copy(update={"flags": ()})})
     first = gpus.list_gpus()[0].index
-    return Plan(profile, model, vllm.find(python), gpus=(first,), port=_free_port(), extra=tuple(extra))
+    return Plan(
+        profile,
+        model,
+        vllm.find(python),
+        gpus=(first,),
+        port=_free_port(),
+        options=tuple(options),
+        extra=tuple(extra),
+    )
 
 
 @contextmanager

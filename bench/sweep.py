@@ -45,7 +45,9 @@ def main() -> None:
         pages = prepared(profile, wish, Path(folder))
         url = wish.url or stack.enter_context(
             served.serving(
-                served.plan(profile, wish.model, wish.python, wish.flag, is_bare=wish.bare),
+                served.plan(
+                    profile, wish.model, wish.python, wish.flag, options=wish.options, is_bare=wish.bare
+                ),
                 Path(folder) / "vllm.log",
             )
         )
@@ -75,6 +77,7 @@ def parser(about: str | None) -> argparse.ArgumentParser:
     made.add_argument("--model", default="", help="weights for the server that is started")
     made.add_argument("--python", type=Path, help="Python of the environment that holds vLLM")
     made.add_argument("--flag", action="append", default=[], help="more flags for the server")
+    made.add_argument("--with", dest="options", action="append", default=[], help="options of the profile")
     made.add_argument("--bare", action="store_true", help="without the profile's flags")
     made.add_argument("--in-flight", default="1,4,16,64,256")
     made.add_argument("--pages", type=int, default=200)
