@@ -13,6 +13,7 @@ from db import documents, timings
 from models.document import Document
 from models.settings import Settings
 from models.stage import Stage
+from models.telemetry import DeviceUse
 from models.timing import TimingReport, TimingRow
 
 _BAR = ""
@@ -54,6 +55,8 @@ def print_report(report: TimingReport, document: Document | None, names: Mapping
     out.print(chart(report, names))
     out.print()
     out.print(told(report, document))
+    for use in report.devices:
+        out.print(device_told(use))
 
 
 def chart(report: TimingReport, names: Mapping[str, str]) -> Table:
@@ -100,6 +103,19 @@ def told(report: TimingReport, document: Document | None) -> str:
     if document is not None:
         return f"The time of document {document.id} went mostly into {row.key}: {share}, {_per_page(row)}."
     return f"{row.key} limits the pipeline: {share}, {_per_page(row)}."
+
+
+def device_told(use: DeviceUse) -> str:
+    """How busy a GPU, or all processes of the newest run, were: mean, and what nine of ten looks saw."""
+    parts = []
+    if use.busy is not None:
+        low = "" if use.busy_p10 is None else f" ({use.busy_p10:.0%} or more nine times in ten)"
+        parts.append(f"{use.busy:.0%} busy{low}")
+    if use.memory_mb is not None:
+        parts.append(f"{use.memory_mb / 1024:.1f} GiB at most")
+    if use.power_w is not None:
+        parts.append(f"{use.power_w:.0f} W")
+    return f"{use.device}: {', '.join(parts)}"
 
 
 def _per_page(row: TimingRow) -> str:

@@ -8,9 +8,10 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from db import tables
+from db import tables, telemetry
 from models.reading import ReadingSource
 from models.stage import Outcome, Stage
+from models.telemetry import STAGE
 from models.timing import StageRun, TimingReport, TimingRow
 
 By = Literal["stage", "document", "run", "profile"]
@@ -60,7 +61,16 @@ def report(connection: sa.Connection, by: By, document_id: int | None = None) ->
         rows = [_with_page_times(connection, row, document_id) for row in rows]
     query = sa.select(_wall_s())
     total = connection.execute(_of(query, document_id)).scalar_one()
-    return TimingReport(by, tuple(rows), sum(row.seconds for row in rows), float(total), limiting)
+    newest = telemetry.newest_run(connection)
+    uses = () if newest is None else telemetry.uses(connection, newest)
+    return TimingReport(
+        by=by,
+        rows=tuple(rows),
+        seconds=sum(row.seconds for row in rows),
+        wall_s=float(total),
+        limiting=limiting,
+        devices=tuple(use for use in uses if not use.device.startswith(STAGE)),
+    )
 
 
 def _rows(connection: sa.Connection, by: By, document_id: int | None) -> list[TimingRow]:

@@ -18,7 +18,7 @@ class Sample:
     device: str
     at: dt.datetime
     busy: float | None = None
-    """0 to 1. A GPU's own word; of processes, of all cores; of a stage, the share of its workers with work."""
+    """0 to 1. A GPU's own word; of processes, of all cores; of a stage, how many of its workers have work."""
     memory_mb: float | None = None
     power_w: float | None = None
     queued: int | None = None

@@ -4,6 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 
 from models.stage import Outcome, Stage
+from models.telemetry import DeviceUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +73,5 @@ class TimingReport:
     wall_s: float
     limiting: Stage | None
     """The stage with the most seconds of work a worker; None without any work."""
+    devices: tuple[DeviceUse, ...] = ()
+    """GPUs and processes over the newest run that was watched."""

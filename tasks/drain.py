@@ -17,6 +17,7 @@ from models.claim import Claim
 from models.errors import DatabaseUnreachable, PagemillError, TransientError
 from models.stage import Stage
 from tasks.mill import Mill
+from tasks.telemetry import sampled
 
 log = logging.getLogger(__name__)
 
@@ -119,6 +120,7 @@ def drain(mill: Mill, lines: Sequence[Lane], is_over: IsOver, budget_s: float | 
     with (
         _rare_collections(),
         mill.heartbeat(),
+        sampled(mill),
         ThreadPoolExecutor(len(lanes), thread_name_prefix="lane") as pool,
     ):
         # Each lane gets the caller's context, so that its task runs belong to the flow run.

@@ -64,6 +64,11 @@ class Mill:
         self._recipes: dict[int, Recipe] = {}
 
     @property
+    def reads(self) -> bool:
+        """Whether it was opened with an OCR engine."""
+        return self._engine is not None
+
+    @property
     def engine(self) -> OcrEngine:
         """The OCR engine. A drain that reads pages is given one."""
         if self._engine is None:

@@ -16,12 +16,23 @@ def register(app: typer.Typer) -> None:
 def timings(
     document: MaybeDoc = None,
     by: Annotated[By, typer.Option("--by", help="What to sum up by.")] = By.STAGE,
+    cost: Annotated[
+        str,
+        typer.Option(
+            "--cost", metavar="PRICE/h", help="What a GPU costs an hour, e.g. 2.69/h: show costs instead."
+        ),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Say where the time went and what limits it."""
     from cli.environment import enter
+    from models.cost import Price
 
+    price = Price.parse(cost) if cost else None
     settings = enter()
-    from cli import timing
+    from cli import costs, timing
 
-    timing.show_timings(settings, document, by, as_json=as_json)
+    if price is not None:
+        costs.show_costs(settings, document, by, price, as_json=as_json)
+    else:
+        timing.show_timings(settings, document, by, as_json=as_json)

@@ -29,7 +29,8 @@ CREATE INDEX ix_telemetry_run_id ON telemetry (run_id);
 def upgrade() -> None:
     op.execute(_TELEMETRY)
     for column in ("tokens_in", "tokens_out"):
-        op.add_column("stage_run", sa.Column(column, sa.BigInteger, nullable=False, server_default=sa.text("0")))
+        zero = sa.text("0")
+        op.add_column("stage_run", sa.Column(column, sa.BigInteger, nullable=False, server_default=zero))
 
 
 def downgrade() -> None:
