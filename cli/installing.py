@@ -5,13 +5,24 @@ from pathlib import Path
 
 import typer
 
-from flows.installation import raising, systemd
+from cli.choosing import choose_profile
+from cli.serving import Wish as ServeWish
+from cli.serving import plan_of
+from flows.installation import raising, services, state, systemd
 from flows.installation.wish import Wish
 from models.settings import Settings
+from tasks.work.processes import running
 
 
 def bring_up(settings: Settings, wish: Wish, given: Mapping[str, str]) -> None:
-    """Bring it up, and say where the screen is."""
+    """Bring it up, and say where the screen is.
+
+    Whether this machine can serve the model is looked at first, unless it does so already. Raises as
+    `flows.installation.raising.up` and `cli.serving.plan_of`.
+    """
+    choose_profile(settings, wish.profile)
+    if wish.gpu and not running(services.SERVE + wish.gpu, state.run_folder(settings)):
+        plan_of(settings, ServeWish(profile=wish.gpu))
     api = raising.up(settings, wish, given, typer.echo)
     typer.echo(f"\npagemill is up. Its screen: {api.removesuffix('/api')}")
     if wish.watch:

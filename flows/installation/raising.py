@@ -86,7 +86,7 @@ def up(settings: Settings, wish: Wish, given: Mapping[str, str], tell: Callable[
     `given`: a person's own environment. Raises ConfigurationError and EnvironmentFault, DatabaseUnreachable
     among them; what this call had started is then ended again.
     """
-    wish.check()
+    wish.check(settings)
     with state.changing(settings) as folder:
         raising = Raising(settings, folder, given, tell, api.auth_of(settings, given))
         theirs, place = _find_server(raising, wish)

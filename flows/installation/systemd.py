@@ -44,24 +44,25 @@ _SECRETS = (
 )
 
 
-def units(settings: Settings, wish: Wish, given: Mapping[str, str]) -> dict[str, str]:
+def units(settings: Settings, wish: Wish, given: Mapping[str, str], user: str) -> dict[str, str]:
     """File name and text of each unit. No secret is in them: what is one is named for the environment file.
 
-    `given`: a person's environment; of it only PAGEMILL_ and PREFECT_ variables go into the units.
+    `given`: a person's environment; of it only PAGEMILL_ and PREFECT_ variables go into the units. `user`:
+    who they run as.
     """
     kept = {name: value for name, value in given.items() if name.startswith(("PAGEMILL_", "PREFECT_"))}
     chosen = _services(settings, wish)
     names = [service.name for service in chosen]
-    return {f"pagemill-{one.name}.service": _unit(one, names, kept, _stop(one)) for one in chosen}
+    return {f"pagemill-{one.name}.service": _unit(one, names, kept, user) for one in chosen}
 
 
 def write(settings: Settings, wish: Wish, given: Mapping[str, str], folder: Path) -> list[Path]:
     """Write the units into `folder`. Raises EnvironmentFault where it cannot be written."""
-    wish.check()
+    wish.check(settings)
     paths = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in units(settings, wish, given).items():
+        for name, text in units(settings, wish, given, getpass.getuser()).items():
             (folder / name).write_text(text)
             paths.append(folder / name)
     except OSError as error:
@@ -85,7 +86,7 @@ def _services(settings: Settings, wish: Wish) -> list[Service]:
     return chosen
 
 
-def _unit(service: Service, names: Sequence[str], given: Mapping[str, str], stop: str) -> str:
+def _unit(service: Service, names: Sequence[str], given: Mapping[str, str], user: str) -> str:
     earlier = [f"pagemill-{name}.service" for name in _needs(service.name) if name in names]
     variables = service.environment(given)
     lines = [f"Environment={_quoted(f'{name}={variables[name]}')}" for name in sorted(variables)]
@@ -93,11 +94,11 @@ def _unit(service: Service, names: Sequence[str], given: Mapping[str, str], stop
         about=service.about,
         after="".join(f" {name}" for name in earlier),
         wants="".join(f" {name}" for name in earlier),
-        user=getpass.getuser(),
+        user=user,
         environment="\n".join(line for line in lines if not any(f"{name}=" in line for name in _SECRETS)),
         secrets=", ".join(name for name in _SECRETS if name in variables) or "none is needed",
         command=shlex.join(service.command).replace("%", "%%").replace("$", "$$"),
-        stop=stop,
+        stop=_stop(service),
         # Ending the guard ends Postgres by its own command, not by a signal to all of its processes.
         kill="mixed" if service.name != services.GUARD else "process",
     )

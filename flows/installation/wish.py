@@ -10,7 +10,7 @@ from prefect.client.schemas.schedules import CronSchedule
 from pydantic import ValidationError
 
 from models.errors import Code, ConfigurationError, EnvironmentFault
-from models.settings import get_settings
+from models.settings import Settings
 from tasks.work import consent
 from tasks.work.custom import find_profile
 
@@ -33,9 +33,8 @@ class Wish:
     profile: str = "ppocr"
     """For what is watched."""
 
-    def check(self) -> None:
+    def check(self, settings: Settings) -> None:
         """Raises ConfigurationError for what does not exist or contradicts itself."""
-        settings = get_settings()
         consent.require(find_profile(self.profile, settings), settings)
         if self.gpu is not None and find_profile(self.gpu, settings).vlm is None:
             raise ConfigurationError(

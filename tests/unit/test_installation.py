@@ -135,7 +135,7 @@ def test_a_service_runs_with_our_python_our_home_and_a_persons_own_variables() -
 )
 def test_a_wish_that_cannot_be_is_told_in_a_sentence(wish: Wish, said: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        wish.check()
+        wish.check(settings())
     assert said in caught.value.message
     assert "\n" not in caught.value.message
 
