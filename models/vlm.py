@@ -137,7 +137,7 @@ class Vlm(_Frozen):
     """Where the weights are published, e.g. zai-org/GLM-OCR."""
     architecture: str
     """vLLM's model class."""
-    tasks: dict[str, Task]
+    tasks: dict[str, Task] = Field(min_length=1)
     """By name; the first is the default."""
     pixels: Pixels
     sampling: Sampling = Sampling()

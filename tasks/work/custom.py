@@ -20,7 +20,7 @@ from models.profile import Profile
 from models.profiles import serving
 from models.profiles.chandra_terms import SCRIPTS
 from models.settings import Settings
-from models.vlm import Rung
+from models.vlm import Pixels, Rung
 
 SUFFIX = ".toml"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
@@ -118,16 +118,23 @@ def _filled(name: str, data: dict[str, Any], content: bytes) -> dict[str, Any]:
         "ladder": _LADDER,
         **data,
     }
-    if not isinstance(data.get("vlm"), dict):
-        return {**filled, "vlm": data.get("vlm", {})}
-    model = {"served_name": name, "weights": "", "architecture": "", "pixels": _PIXELS, **data["vlm"]}
-    pixels = model["pixels"]
-    if isinstance(pixels, dict) and (whole := _PIXELS | pixels):
-        model["pixels"] = whole
-        filled.setdefault("grid_px", whole["patch_px"] * whole["merge"])
-        filled.setdefault("min_pixels", whole["min_pixels"])
-        filled.setdefault("max_pixels", whole["max_pixels"])
+    given = data.get("vlm", {})
+    if not isinstance(given, dict):
+        return filled
+    model = {"served_name": name, "weights": "", "architecture": "", "pixels": {}, **given}
+    if isinstance(model["pixels"], dict):
+        model["pixels"] = _PIXELS | model["pixels"]
+        filled = _of_pixels(model["pixels"]) | filled
     return {**filled, "vlm": model}
+
+
+def _of_pixels(pixels: dict[str, Any]) -> dict[str, Any]:
+    """How page images are made for a pixel grid; nothing for a wrong one, which is told with its own key."""
+    try:
+        grid = Pixels.model_validate(pixels)
+    except ValidationError:
+        return {}
+    return {"grid_px": grid.grid_px, "min_pixels": grid.min_pixels, "max_pixels": grid.max_pixels}
 
 
 def _files(settings: Settings) -> Iterator[Path]:
