@@ -28,7 +28,7 @@ EnvironmentFile=-/etc/pagemill.env
 ExecStart={command}
 {stop}Restart=always
 RestartSec=5
-# A worker passes the signal on to its runs; these finish the pages in hand.
+# The signal goes to the process itself, which ends what it started; what is left after that is killed.
 KillMode={kill}
 TimeoutStopSec=60
 
