@@ -119,7 +119,7 @@ def test_connections_cut_in_the_middle_lose_and_double_nothing(yard: Yard) -> No
     ended.set()
     thread.join()
     assert sum(cuts) > 1
-    assert [row.page_no for row in yard.rows("reading")] == [1, 2, 3, 4, 5, 6]
+    assert sorted(row.page_no for row in yard.rows("reading")) == [1, 2, 3, 4, 5, 6]
     assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
 
 
