@@ -19,6 +19,9 @@ _BUSY = (ClaimStatus.READY, ClaimStatus.LEASED)
 
 def begin(connection: sa.Connection, wish: Wish, recipe_id: int, run_id: int) -> Backfill:
     """The unfinished backfill of an equal wish, or a new one."""
+    found = open_of(connection, wish)
+    if found is not None:
+        return found
     values = {"recipe_id": recipe_id, "run_id": run_id, "digest": wish.digest, "wish": wish}
     is_open = sa.text("ended_at IS NULL")
     added = insert(t).values(values).on_conflict_do_nothing(index_elements=["digest"], index_where=is_open)

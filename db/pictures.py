@@ -36,7 +36,6 @@ def needed(connection: sa.Connection, hashes: Collection[str]) -> frozenset[str]
     )
     source = tables.source
     is_there = sa.exists().where(source.c.document_id == image.c.document_id, source.c.gone_at.is_(None))
-    query = sa.select(image.c.sha256.distinct()).where(
-        image.c.sha256.in_(hashes), at_work | failed | doubtful | ~is_there
-    )
+    wanted = at_work | failed | doubtful | ~is_there
+    query = sa.select(image.c.sha256).where(image.c.sha256.in_(hashes), wanted)
     return frozenset(connection.scalars(query))

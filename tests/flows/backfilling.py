@@ -1,6 +1,9 @@
 """Backfills as tests run them: the flow in this process, with a scripted engine."""
 
+import datetime as dt
 import threading
+from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,14 +14,46 @@ from flows import opening
 from flows.backfill import backfill, plan
 from flows.opening import CALLER, Caller
 from models.backfill import FromStage, Plan, Selection, Wish
+from models.engine import OcrRequest
+from models.reading import Reading
 from models.settings import Settings
-from tasks.work.engines.fake import FakeEngine, said
+from tasks.work.engines.fake import Answer, FakeEngine, said
 from tests.flows.yard import Yard
 
 OTHER = ["text_layer=ignore"]
 """Another recipe with the same pictures."""
 SMALLER = ["long_edge_px=512"]
 """Another recipe with pictures of its own."""
+
+
+class WordEngine(FakeEngine):
+    """Answers by the words of the page's text layer."""
+
+    def __init__(self, answers: Mapping[str, Answer]) -> None:
+        super().__init__()
+        self._answers = answers
+
+    def submit(self, request: OcrRequest) -> Future[Reading]:
+        """The answer to these words."""
+        self._default = self._answers[" ".join(word.text for word in request.words)]
+        return super().submit(request)
+
+
+class ClockedEngine(FakeEngine):
+    """Knows when it was asked for what."""
+
+    def __init__(self, *, default: Answer) -> None:
+        super().__init__(default=default)
+        self._asked: list[tuple[int, dt.datetime]] = []
+
+    def submit(self, request: OcrRequest) -> Future[Reading]:
+        """As any FakeEngine."""
+        self._asked.append((request.priority, dt.datetime.now(dt.UTC)))
+        return super().submit(request)
+
+    def at(self, priority: int) -> list[dt.datetime]:
+        """When pages of this priority were sent."""
+        return [at for found, at in self._asked if found == priority]
 
 
 @dataclass
