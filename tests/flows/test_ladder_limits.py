@@ -92,7 +92,7 @@ def test_a_stopped_run_leaves_a_page_between_two_tries_to_the_next_one(yard: Yar
     page(climbing(yard, SAMPLING))
     engine = FakeEngine([LOOP, Delayed(3.0, GOOD)])
     started = time.monotonic()
-    yard.ingest(engine, stop_after_s=2.0)
+    yard.ingest(engine, stop_after_s=0.5)
     assert time.monotonic() - started < 20
     assert (yard.rows("reading"), yard.rows("attempt")) == ([], [])
     assert [row.status for row in yard.rows("claim", stage="ocr")] in ([], ["ready"])

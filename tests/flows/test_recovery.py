@@ -74,7 +74,7 @@ def test_a_page_that_kills_its_worker_again_and_again_is_put_aside(yard: Yard) -
 def test_a_stopped_run_keeps_what_is_done_and_gives_the_rest_back(yard: Yard) -> None:
     factories.write(yard.inbox / "a.pdf", factories.pdf(*"123456789"))
     slow = saying(*[Delayed(0.5, said("slowly"))] * 9)
-    yard.ingest(slow, stop_after_s=2.5)
+    yard.ingest(slow, stop_after_s=1.2)
     done = len(yard.rows("reading"))
     assert 0 < done < 9
     assert not yard.rows("claim", status="leased")

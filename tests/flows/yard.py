@@ -72,7 +72,7 @@ class Yard:
         engine = engine or FakeEngine(default=said("Words on paper"))
         mill, recipe_id = self.mill(engine, recipe)
         if stop_after_s:
-            threading.Timer(stop_after_s, mill.stopping.set).start()
+            threading.Thread(target=_stop, args=(mill, engine, stop_after_s), daemon=True).start()
         try:
             mill.free_dead()
             work_off(mill, roots or [self.inbox], recipe_id)
@@ -107,6 +107,14 @@ class Yard:
     def clear(self, table: str) -> None:
         """Empty a table and all that refers to it."""
         self.database.run(lambda conn: conn.execute(sa.text(f"TRUNCATE {table} CASCADE")))
+
+
+def _stop(mill: Mill, engine: FakeEngine, after_s: float) -> None:
+    """Stop a run so long after its first page was sent, where the engine tells: starting takes a while."""
+    while not getattr(engine, "requests", True) and not mill.stopping.wait(0.05):
+        pass
+    mill.stopping.wait(after_s)
+    mill.stopping.set()
 
 
 def saying(*answers: Answer) -> FakeEngine:
