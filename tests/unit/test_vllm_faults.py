@@ -199,7 +199,9 @@ def test_a_page_at_which_a_living_server_breaks_off_every_time_ends(tmp_path: Pa
 
 
 def test_a_full_server_is_asked_again_later_and_less(tmp_path: Path) -> None:
-    with ScriptedVllm([overloaded()], default=Said("room")) as server, reading(server) as engine:
+    # After a refusal vLLM takes the same picture for one that it has, and fails once more.
+    script = [overloaded(), server_error("cache drift")]
+    with ScriptedVllm(script, default=Said("room")) as server, reading(server) as engine:
         futures = submit(engine, pages(tmp_path, 10))
         assert texts(futures) == ["room"] * 10
 
