@@ -104,7 +104,7 @@ def run_and_report(
     here = here or not has_server()
     is_interrupted = _run(settings, wish, here=here, jobs=jobs, as_json=as_json)
     with connected(settings) as connection:
-        found = backfills.last_of(connection, wish)
+        found = backfills.last_of(connection, wish, work.recipe_of(wish))
         standing = backfills.standing(connection, found.id)
     code = _exit(standing, is_interrupted=is_interrupted, here=here)
     if as_json:

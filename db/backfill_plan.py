@@ -35,7 +35,7 @@ def plan(connection: sa.Connection, wish: Wish, recipe: Recipe) -> Plan:
     ).join_from(d, chosen, chosen.c.id == d.c.id)
     count, unsplit, without, pages = connection.execute(query).one()
     to_read = _to_read(connection, wish, chosen, recipe_id, recipe) if takes else 0
-    going_on = backfills.open_of(connection, wish)
+    going_on = backfills.open_of(connection, wish, recipe)
     return Plan(
         documents=count,
         of=connection.execute(sa.select(sa.func.count()).select_from(d)).scalar_one(),

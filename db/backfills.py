@@ -6,10 +6,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from db import tables
+from db import runs, tables
 from models.backfill import Backfill, Standing, Wish
 from models.document import DocumentStatus
 from models.errors import Code, ConfigurationError
+from models.recipe import Recipe
 from models.stage import ClaimStatus
 
 t, member = tables.backfill, tables.backfill_document
@@ -17,24 +18,25 @@ t, member = tables.backfill, tables.backfill_document
 _BUSY = (ClaimStatus.READY, ClaimStatus.LEASED)
 
 
-def begin(connection: sa.Connection, wish: Wish, recipe_id: int, run_id: int) -> Backfill:
+def begin(connection: sa.Connection, wish: Wish, recipe: Recipe, run_id: int) -> Backfill:
     """The unfinished backfill of an equal wish, or a new one."""
-    found = open_of(connection, wish)
+    found = open_of(connection, wish, recipe)
     if found is not None:
         return found
-    values = {"recipe_id": recipe_id, "run_id": run_id, "digest": wish.digest, "wish": wish}
+    recipe_id, digest = runs.recipe_id(connection, recipe), wish.digest(recipe)
+    values = {"recipe_id": recipe_id, "run_id": run_id, "digest": digest, "wish": wish}
     is_open = sa.text("ended_at IS NULL")
     added = insert(t).values(values).on_conflict_do_nothing(index_elements=["digest"], index_where=is_open)
     connection.execute(added)
-    found = open_of(connection, wish)
+    found = open_of(connection, wish, recipe)
     if found is None:
         raise ConfigurationError("The same backfill has just ended. Start it again.", Code.NOT_FOUND)
     return found
 
 
-def open_of(connection: sa.Connection, wish: Wish) -> Backfill | None:
+def open_of(connection: sa.Connection, wish: Wish, recipe: Recipe) -> Backfill | None:
     """The unfinished backfill of an equal wish."""
-    query = sa.select(t).where(t.c.digest == wish.digest, t.c.ended_at.is_(None))
+    query = sa.select(t).where(t.c.digest == wish.digest(recipe), t.c.ended_at.is_(None))
     row = connection.execute(query).one_or_none()
     return None if row is None else _backfill(row)
 
@@ -51,10 +53,10 @@ def get(connection: sa.Connection, backfill_id: int | None = None) -> Backfill:
     return _backfill(row)
 
 
-def last_of(connection: sa.Connection, wish: Wish) -> Backfill:
+def last_of(connection: sa.Connection, wish: Wish, recipe: Recipe) -> Backfill:
     """The last backfill of an equal wish, ended or not. Raises ConfigurationError (not-found)."""
-    query = sa.select(t.c.id).where(t.c.digest == wish.digest).order_by(t.c.id.desc()).limit(1)
-    return get(connection, connection.scalar(query) or 0)
+    query = sa.select(t.c.id).where(t.c.digest == wish.digest(recipe))
+    return get(connection, connection.scalar(query.order_by(t.c.id.desc()).limit(1)) or 0)
 
 
 def set_enrolled(connection: sa.Connection, backfill_id: int) -> None:

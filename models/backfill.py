@@ -8,6 +8,7 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict, Field
 
 from models.document import DocumentStatus
+from models.recipe import Recipe
 from models.stage import Stage
 from models.verdict import Verdict
 
@@ -61,7 +62,7 @@ class Selection(BaseModel):
 
 
 class Wish(BaseModel):
-    """What a backfill shall do. Equal wishes are one backfill until that has ended."""
+    """What a backfill shall do. Equal wishes under one recipe are one backfill until that has ended."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -77,10 +78,9 @@ class Wish(BaseModel):
     limit: int | None = Field(None, ge=1)
     """Most documents, the lowest ids first."""
 
-    @property
-    def digest(self) -> str:
-        """SHA-256 (hex) that names it."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+    def digest(self, recipe: Recipe) -> str:
+        """SHA-256 (hex) that names it, read with what its profile and options mean today."""
+        return hashlib.sha256((self.model_dump_json() + recipe.hash).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

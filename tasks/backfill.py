@@ -9,7 +9,7 @@ from functools import partial
 
 import sqlalchemy as sa
 
-from db import backfill_enrol, backfill_plan, backfill_selection, backfills, compare, runs, switches
+from db import backfill_enrol, backfill_plan, backfill_selection, backfills, compare, switches
 from db.engine import Database
 from models.backfill import Backfill, Plan, Selection, Wish
 from models.compare import DocumentComparison, Pair
@@ -64,7 +64,7 @@ def enrol(database: Database, wish: Wish, run_id: int, stopping: threading.Event
     Goes on with an unfinished backfill of an equal wish: what that has put in is not put in again.
     """
     recipe = recipe_of(wish)
-    begun = database.run(lambda conn: backfills.begin(conn, wish, runs.recipe_id(conn, recipe), run_id))
+    begun = database.run(lambda conn: backfills.begin(conn, wish, recipe, run_id))
     database.run(lambda conn: backfills.join_run(conn, begun.id, run_id))
     after: int | None = 0
     while after is not None and not stopping.is_set():

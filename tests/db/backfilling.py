@@ -20,7 +20,7 @@ def begin(database: Database, wanted: Wish, recipe: Recipe = RECIPE) -> tuple[Ba
 
     def work(connection: sa.Connection) -> tuple[Backfill, int]:
         run_id = runs.start(connection, "backfill", recipe, {})
-        return backfills.begin(connection, wanted, runs.recipe_id(connection, recipe), run_id), run_id
+        return backfills.begin(connection, wanted, recipe, run_id), run_id
 
     return database.run(work)
 
