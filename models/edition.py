@@ -24,13 +24,23 @@ def document_status(verdicts: Sequence[Verdict], *, is_repaired: bool) -> Docume
     return DocumentStatus.COMPLETE
 
 
+def status_of(pages: Sequence[PageToLoad], *, is_repaired: bool) -> DocumentStatus:
+    """As `document_status`: what a person has decided about needs no review, unread pages stay unread."""
+    verdicts = [Verdict.GOOD if _is_decided(page) else page.verdict for page in pages]
+    return document_status(verdicts, is_repaired=is_repaired)
+
+
 def reason(pages: Sequence[PageToLoad], *, is_repaired: bool) -> tuple[str | None, str | None]:
     """Code and message for the document's own line: of its first bad page, or that the file looks cut off."""
     for page in pages:
         if page.verdict in _UNREADABLE:
             return page.code, f"Page {page.page_no}: {page.message}" if page.message else None
-    blank = sum(page.verdict is Verdict.BLANK for page in pages)
+    blank = sum(page.verdict is Verdict.BLANK and not page.is_settled for page in pages)
     if is_repaired and blank:
         lost = f"{blank} of its {len(pages)} pages are blank and may be lost"
         return "file-repaired", f"The file is damaged: {lost}. Copy it again from where it came."
     return None, None
+
+
+def _is_decided(page: PageToLoad) -> bool:
+    return page.is_settled and page.verdict not in _UNREADABLE

@@ -56,6 +56,8 @@ class ReadingSource(StrEnum):
     TEXT_LAYER = "text-layer"
     NONE = "none"
     """The page is blank: there was nothing to read and nothing was asked."""
+    HUMAN = "human"
+    """A person wrote it."""
 
 
 @dataclass(frozen=True, slots=True)

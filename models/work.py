@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from models.claim import Claim
 from models.document import DocumentStatus, MediaType, SourceFile
 from models.page import PageFacts, PageImage
-from models.reading import Block, Reading
+from models.reading import Block, Reading, ReadingSource
 from models.verdict import Finding, Verdict
+
+SETTLED = frozenset({"accepted", "ignored"})
+"""Codes of pages that a person has decided about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,17 @@ class PageToLoad:
     reading_id: int | None
     blocks: tuple[Block, ...]
     code: str | None = None
-    """Why the page is bad, e.g. render-timeout or truncated."""
+    """Why the page is bad, e.g. render-timeout or truncated, or what a person decided about it."""
     message: str | None = None
+    text: str = ""
+    source: ReadingSource | None = None
+    copied_from: int | None = None
+    """The earlier reading that this one says the same as."""
+
+    @property
+    def is_settled(self) -> bool:
+        """A person has looked at it: nothing about it is doubtful any more."""
+        return self.code in SETTLED
 
 
 @dataclass(frozen=True, slots=True)

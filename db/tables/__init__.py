@@ -5,6 +5,7 @@ from db.tables.base import metadata
 from db.tables.documents import document, page, page_image, run_document, scan_problem, source
 from db.tables.knowledge import VECTOR_DIMS, chunk, chunk_vector, edition, edition_page, edition_switch
 from db.tables.readings import attempt, finding, reading
+from db.tables.reviews import review_action
 from db.tables.telemetry import telemetry
 from db.tables.work import claim, recipe, run, stage_run
 
@@ -26,6 +27,7 @@ __all__ = [
     "page_image",
     "reading",
     "recipe",
+    "review_action",
     "run",
     "run_document",
     "scan_problem",
