@@ -1,12 +1,12 @@
 """CPU seconds a page of split + preprocess, beside pypdfium2 and pdftoppm doing the same in the same run.
 
-    python -m bench.pages [FILE_OR_FOLDER …] [--pages 4] [--rounds 3] [--write docs/pages.md]
+    python -m bench.pages [FILE_OR_FOLDER …] [--pages 4] [--rounds 3] [--recipe KEY=VALUE …] [--write FILE]
 
-Default: samples/documents. Ours takes the words with their boxes, renders (or decodes), decides blank or not,
-encodes and stores; its document stays open from page to page as in a run, but what MuPDF remembers of fonts
-and pictures is dropped before each round. pypdfium2 takes the text, renders and encodes (Pillow, same
-quality); pdftoppm, one process a page, renders and encodes. All aim at the recipe's long edge. Of each page
-the best of the rounds counts, on one core. Exit code 1 when a mean misses its target.
+Default: samples/documents, and the default recipe. Ours takes the words with their boxes, renders (or
+decodes), decides blank or not, encodes and stores; its document stays open from page to page as in a run, but
+what MuPDF remembers of fonts and pictures is dropped before each round. pypdfium2 takes the text, renders and
+encodes (Pillow, same quality); pdftoppm, one process a page, renders and encodes. They aim at the recipe's
+long edge. Of each page the best of the rounds counts, on one core. Exit code 1 when a mean misses its target.
 """
 
 import argparse
@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from statistics import mean, quantiles
@@ -92,8 +93,8 @@ def _kind(path: Path, page_no: int) -> str:
         return "scan" if pictures > _COVERED * abs(page.rect) else "text"
 
 
-def measure(case: Case, rounds: int, store: Path) -> Cost:
-    """The best of `rounds` for each tool."""
+def measure(case: Case, rounds: int, store: Path, recipe: Recipe = RECIPE) -> Cost:
+    """The best of `rounds` for each tool; `recipe` is ours."""
 
     def times(work: Callable[[Case, Path], float]) -> list[float]:
         return [work(case, store / str(number)) for number in range(rounds)]
@@ -102,7 +103,7 @@ def measure(case: Case, rounds: int, store: Path) -> Cost:
     return Cost(
         kind=case.kind,
         split=min(times(_split)),
-        preprocess=min(times(_preprocess)),
+        preprocess=min(times(partial(_preprocess, recipe=recipe))),
         pypdfium2=_if_readable(lambda: min(times(_pypdfium2))) if is_pdf else None,
         pdftoppm=min(times(_pdftoppm)) if is_pdf and shutil.which("pdftoppm") else None,
     )
@@ -123,10 +124,10 @@ def _split(case: Case, _: Path) -> float:
     return time.process_time() - started
 
 
-def _preprocess(case: Case, store: Path) -> float:
+def _preprocess(case: Case, store: Path, recipe: Recipe) -> float:
     pymupdf.TOOLS.store_shrink(100)
     started = time.process_time()
-    preprocess_page(case.path, case.media_type, case.page_no, RECIPE, store)
+    preprocess_page(case.path, case.media_type, case.page_no, recipe, store)
     return time.process_time() - started
 
 
@@ -215,6 +216,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("paths", type=Path, nargs="*", default=[Path("samples/documents")])
     parser.add_argument("--pages", type=int, default=4, help="at most so many pages of a document")
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts")
+    parser.add_argument("--recipe", nargs="*", default=[], help="options of the recipe, KEY=VALUE")
     parser.add_argument("--write", type=Path, help="also write the table to this file")
     return parser.parse_args()
 
@@ -224,9 +226,11 @@ def main() -> int:
     arguments = _arguments()
     chosen = list(cases(arguments.paths, arguments.pages))
     with tempfile.TemporaryDirectory() as store:
-        costs = [measure(case, arguments.rounds, Path(store)) for case in chosen]
-    shown = " ".join(path.name for path in arguments.paths)
-    text = report(costs, f"python -m bench.pages {shown} --pages {arguments.pages}", calibration_ms())
+        recipe = RECIPE.with_options(arguments.recipe)
+        costs = [measure(case, arguments.rounds, Path(store), recipe) for case in chosen]
+    shown = " ".join([*(path.name for path in arguments.paths), "--pages", str(arguments.pages)])
+    asked = " ".join(["", "--recipe", *arguments.recipe]) if arguments.recipe else ""
+    text = report(costs, f"python -m bench.pages {shown}{asked}", calibration_ms())
     print(text)
     if arguments.write:
         arguments.write.write_text(text, encoding="utf-8")
