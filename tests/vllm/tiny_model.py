@@ -17,6 +17,7 @@ import transformers
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 HIDDEN, ROWS, CONTEXT = 128, 320, 32_768
+ROPE = {"rope_type": "default", "rope_theta": 10_000.0}
 
 QWEN_MARKS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>"]
 GLM_MARKS = ["<|endoftext|>", "[gMASK]", "<sop>", "<|user|>", "<|assistant|>", "<|begin_of_image|>"]
@@ -95,10 +96,9 @@ def tokenizer_of(family: Family) -> Any:
     return wrapped
 
 
-def config_of(arch: str, ids: dict[str, int], family: Family) -> Any:
-    """The architecture at its smallest; sizes that kernels insist on are kept."""
-    rope = {"rope_type": "default", "rope_theta": 10_000.0}
-    text = {
+def text_of(ids: dict[str, int], family: Family) -> dict[str, Any]:
+    """The language half."""
+    return {
         "vocab_size": ROWS,
         "hidden_size": HIDDEN,
         "intermediate_size": 3 * HIDDEN,
@@ -109,8 +109,13 @@ def config_of(arch: str, ids: dict[str, int], family: Family) -> Any:
         "max_position_embeddings": CONTEXT,
         "pad_token_id": ids["<|endoftext|>"],
         "eos_token_id": [ids["<|endoftext|>"], ids[family.end]],
-        "rope_parameters": rope | {"partial_rotary_factor": 1.0, "mrope_section": [4, 6, 6]},
+        "rope_parameters": ROPE | {"partial_rotary_factor": 1.0, "mrope_section": [4, 6, 6]},
     }
+
+
+def config_of(arch: str, ids: dict[str, int], family: Family) -> Any:
+    """The architecture at its smallest; sizes that kernels insist on are kept."""
+    text, rope = text_of(ids, family), ROPE
     vision = {
         "hidden_size": 64,
         "intermediate_size": 128,
