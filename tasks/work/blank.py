@@ -1,8 +1,8 @@
 """Is there anything to read on a page image? Decided from pixels, before any model sees it.
 
 What counts is ink that could be writing: pixels that differ from the paper around them, minus specks, minus
-straight lines (folds, rules, scanner edges) and punched holes. The paper is found locally, so that white, grey and black sheets
-and soft shadows are all paper.
+straight lines (folds, rules, scanner edges) and punched holes. The paper is found locally, so that white, grey
+and black sheets and soft shadows are all paper.
 
 The thresholds were measured on pages made in code at 1,540 px: noise on 0.5 % of the pixels leaves at most 3
 pixels of ink in any window; the smallest print that must count, one digit of a 6 pt page number, leaves 14 or
@@ -50,7 +50,17 @@ class Ink(NamedTuple):
 
 def measure(image: Image.Image) -> Ink:
     """How much ink a page image (L or RGB) has, and whether it is blank."""
-    found = _marks(image.convert("L"))
+    return _measured(_marks(image.convert("L")))
+
+
+def ink_and_marks(grey: Image.Image) -> tuple[Ink, Mask]:
+    """Both `measure` and `marks` of a picture (L), for the price of one."""
+    found = _marks(grey)
+    return _measured(found), _without_specks(np.asarray(found) > 0)
+
+
+def _measured(found: Image.Image) -> Ink:
+    """As `measure`, of marks found already (L, 255 where a pixel differs from its paper)."""
     ink = np.asarray(found) > 0
     cells = np.asarray(found.reduce(_CELL_PX))
     if (cells > _INKED_CELL).mean() > _OBVIOUS_SHARE:

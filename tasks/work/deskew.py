@@ -77,6 +77,16 @@ def _sharpness(along: Points, over: Points, degrees: float) -> float:
     return float((counts**2).sum())
 
 
+def levelled(letters: Boxes, degrees: float) -> Boxes:
+    """Boxes of letters moved up or down to where they stand once their lines, which fall, are level."""
+    across = (letters[:, 0] + letters[:, 2]) / 2
+    drop = np.rint(across * math.tan(math.radians(degrees))).astype(np.int64)
+    moved = letters.copy()
+    moved[:, 1] -= drop
+    moved[:, 3] -= drop
+    return moved
+
+
 def straightened(picture: Image.Image, size: tuple[int, int], degrees: float) -> Image.Image:
     """`picture`, whose lines fall by `degrees`, made level on a white sheet of `size` that holds it whole."""
     a, b, c, d, e, f = back(picture.size, size, degrees)

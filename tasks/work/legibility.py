@@ -24,6 +24,11 @@ _TILE_RANK = 0.4
 """Of a tile's letters this many are no higher than its small letters: the rest are capitals and ascenders."""
 _DOT = 0.5
 """What is so much lower than most of a tile's letters is a dot or a comma."""
+_LINED, _ROW_PX = 1.5, 2
+"""Variance by mean of how many feet (or left edges) of letters fall into one row of 2 px: 3 to 6 on printed
+lines, 1 for marks in no order, as in photographs and the screens of illustrations."""
+_LEAST_LINED = 0.2
+"""Some tiles of any photograph have marks in line by chance; of a page of print, so many marks at least."""
 _SMALLEST = 0.1
 """A tenth of the letters may stand in tiles of smaller type; those are spots and signs."""
 
@@ -44,17 +49,30 @@ def of_runs(runs: Sequence[Run]) -> float | None:
 def of_letters(letters: Boxes, size: tuple[int, int]) -> float | None:
     """x-height in pixels of the smallest running text among the letters found on a picture (width, height).
 
-    None where too few letters were found to tell.
+    None where too few letters were found to tell, or none that stand in lines.
     """
     if len(letters) < _LEAST_GLYPHS:
         return None
     heights = (letters[:, 3] - letters[:, 1]).astype(np.float64)
     count = max(1, min(_TILES, int(min(size) / (_TILE_HEIGHTS * np.median(heights)))))
     middles = (letters[:, :2] + letters[:, 2:]) / 2 / np.array(size) * count
-    tiles = middles[:, 1].astype(np.int64) * count + middles[:, 0].astype(np.int64)
-    found = [heights[tiles == tile] for tile in np.unique(tiles)]
-    known = [(_small_letters(one), len(one)) for one in found if len(one) >= _TILE_GLYPHS]
-    return _ranked(known, _SMALLEST) if known else _small_letters(heights)
+    tiles = np.floor(middles[:, 1]) * count + np.floor(middles[:, 0])
+    places = [tiles == tile for tile in np.unique(tiles)]
+    full = [place for place in places if place.sum() >= _TILE_GLYPHS]
+    if not full:
+        return _small_letters(heights)
+    lined = [place for place in full if _stands_in_lines(letters[place])]
+    known = [(_small_letters(heights[place]), int(place.sum())) for place in lined]
+    is_print = sum(count for _, count in known) >= _LEAST_LINED * sum(place.sum() for place in full)
+    return _ranked(known, _SMALLEST) if known and is_print else None
+
+
+def _stands_in_lines(letters: Boxes) -> bool:
+    for edges in (letters[:, 3], letters[:, 0]):
+        counts = np.bincount((edges - edges.min()) // _ROW_PX)
+        if counts.var() >= _LINED * counts.mean():
+            return True
+    return False
 
 
 def _small_letters(heights: npt.NDArray[np.float64]) -> float:

@@ -52,14 +52,15 @@ def has_pictures(print_: Print) -> bool:
 def at_picture(picture: Image.Image, recipe: Recipe) -> Look:
     """What a picture of a page (L or RGB) tells, in its pixels."""
     grey = picture.convert("L")
-    if blank.measure(grey).is_blank:
+    found, ink = blank.ink_and_marks(grey)
+    if found.is_blank:
         return Look()
-    ink = blank.marks(grey)
     turn = orientation.turn_of(grey, ink) if recipe.orient else 0
     ink = np.rot90(ink, -turn // 90)
     letters = components.glyphs(components.boxes(ink), ink.shape[0])
     skew = deskew.skew_of(ink, letters) if recipe.deskew else 0.0
-    return Look(turn, skew, legibility.of_letters(letters, (ink.shape[1], ink.shape[0])))
+    x_height = legibility.of_letters(deskew.levelled(letters, skew), (ink.shape[1], ink.shape[0]))
+    return Look(turn, skew, x_height)
 
 
 def _turn_of(runs: Sequence[Run], chars: int) -> int:

@@ -38,9 +38,8 @@ def turn_of(grey: Image.Image, ink: Mask) -> int:
     `ink`: its marks, see `blank.marks`; there must be some.
     """
     page, marks = _inked(grey, ink)
-    first, *others = (_tiles(page, marks, zoom)[:most] for zoom, most in zip(_ZOOMS, _TILES, strict=True))
     scores = np.array([_UPRIGHT, 0, 0, 0], np.float32)
-    for tiles, enough in zip(_steps(first, others), (_SURE, _QUITE_SURE, 0.0), strict=True):
+    for tiles, enough in zip(_steps(page, marks), (_SURE, _QUITE_SURE, 0.0), strict=True):
         if tiles:
             scores += np.log(shares(np.stack([tile.pixels for tile in tiles])) + 1e-3).sum(axis=0)
         ordered = np.sort(scores)
@@ -50,10 +49,13 @@ def turn_of(grey: Image.Image, ink: Mask) -> int:
     return -int(scores.argmax()) * 90 % 360
 
 
-def _steps(first: list[_Tile], others: list[list[_Tile]]) -> Iterator[list[_Tile]]:
+def _steps(page: Image.Image, marks: Image.Image) -> Iterator[list[_Tile]]:
+    """Tiles to look at, a step at a time; those of a later step are not cut before they are needed."""
+    (zoom, most), *others = zip(_ZOOMS, _TILES, strict=True)
+    first = _tiles(page, marks, zoom)[:most]
     yield first[:_FIRST]
     yield first[_FIRST:]
-    yield [tile for tiles in others for tile in tiles]
+    yield [tile for zoom, most in others for tile in _tiles(page, marks, zoom)[:most]]
 
 
 def _inked(grey: Image.Image, ink: Mask) -> tuple[Image.Image, Image.Image]:

@@ -5,7 +5,7 @@ from PIL import Image, ImageDraw
 from models.geometry import Transform
 from tasks.work.blank import marks
 from tasks.work.components import boxes, glyphs
-from tasks.work.deskew import back, frame, skew_of, straightened
+from tasks.work.deskew import back, frame, levelled, skew_of, straightened
 from tests.unit import prints
 
 PAGE = prints.page()
@@ -70,3 +70,9 @@ def test_the_way_back_leads_to_where_a_mark_was(degrees: float) -> None:
     ys, xs = np.nonzero(np.asarray(level) < 128)
     there = Transform(*back(sheet.size, size, degrees)).point(float(xs.mean()) + 0.5, float(ys.mean()) + 0.5)
     assert there == pytest.approx((105, 305), abs=0.3)
+
+
+def test_letters_of_a_slanted_line_are_levelled() -> None:
+    line = np.array([[x, 100 + round(x / 20), x + 8, 112 + round(x / 20)] for x in range(0, 800, 20)])
+    assert np.ptp(levelled(line, 2.862)[:, 3]) <= 1
+    assert (levelled(line, 2.862)[:, 0] == line[:, 0]).all()

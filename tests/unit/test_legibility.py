@@ -48,3 +48,18 @@ def test_small_print_under_large_print_decides() -> None:
 def test_a_handful_of_marks_tells_nothing() -> None:
     assert _seen(prints.page(lines=0)) is None
     assert of_letters(np.array([[1, 1, 9, 9]] * 20), (100, 100)) is None
+
+
+def test_marks_in_no_order_are_no_print() -> None:
+    rng = np.random.default_rng(5)
+    corners = rng.integers(0, 980, (4_000, 2))
+    sizes = rng.integers(4, 9, (4_000, 2))
+    assert of_letters(np.concatenate([corners, corners + sizes], axis=1), (1000, 1000)) is None
+
+
+def test_the_specks_of_an_illustration_do_not_decide() -> None:
+    rng = np.random.default_rng(5)
+    sheet = np.asarray(prints.page(size_px=24, lines=18)).copy()
+    for x, y in rng.integers((40, 900), (1040, 1500), (4_000, 2)):
+        sheet[y : y + 4, x : x + 4] = 0
+    assert _seen(Image.fromarray(sheet)) == pytest.approx(0.54 * 24, rel=0.2)
