@@ -91,8 +91,10 @@ def pictures(paths: Sequence[Path], pages: int, store: Path) -> Iterator[tuple[C
 def turned(name: str, picture: Image.Image, store: Path) -> Iterator[Turned]:
     """The four turns of a page."""
     for degrees in (0, 90, 180, 270):
-        made, seconds = _prepared(picture.rotate(-degrees, expand=True), store)
-        yield Turned(name, degrees, made.turn == -degrees % 360, seconds)
+        page = picture.rotate(-degrees, expand=True)
+        _, plain = _prepared(page, PLAIN, store)
+        made, asked = _prepared(page, ASKED, store)
+        yield Turned(name, degrees, made.turn == -degrees % 360, asked - plain)
 
 
 def slanted(name: str, picture: Image.Image, store: Path) -> Iterator[Slanted]:
@@ -100,7 +102,7 @@ def slanted(name: str, picture: Image.Image, store: Path) -> Iterator[Slanted]:
     for degrees in SLANTS:
         sheet = picture.convert("L").rotate(-degrees, Image.Resampling.BICUBIC, expand=True, fillcolor=255)
         for is_poor in (False, True):
-            made, _ = _prepared(poorly_scanned(sheet) if is_poor else sheet, store)
+            made, _ = _prepared(poorly_scanned(sheet) if is_poor else sheet, ASKED, store)
             yield Slanted(name, degrees, degrees - made.skew, is_poor)
 
 
@@ -114,16 +116,13 @@ def poorly_scanned(sheet: Image.Image) -> Image.Image:
     return Image.open(data)
 
 
-def _prepared(picture: Image.Image, store: Path) -> tuple[PageImage, float]:
-    """The page image of a picture file, and the CPU seconds that looking at it took."""
+def _prepared(picture: Image.Image, recipe: Recipe, store: Path) -> tuple[PageImage, float]:
+    """The page image of a picture file, and the CPU seconds it took."""
     path = store / "page.png"
     picture.save(path, compress_level=1)
-    spent = []
-    for recipe in (PLAIN, ASKED):
-        started = time.process_time()
-        made = preprocess_page(path, MediaType.PNG, 1, recipe, store)
-        spent.append(time.process_time() - started)
-    return made, spent[1] - spent[0]
+    started = time.process_time()
+    made = preprocess_page(path, MediaType.PNG, 1, recipe, store)
+    return made, time.process_time() - started
 
 
 def report(turns: Sequence[Turned], slants: Sequence[Slanted], command: str) -> str:

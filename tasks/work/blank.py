@@ -1,8 +1,8 @@
 """Is there anything to read on a page image? Decided from pixels, before any model sees it.
 
 What counts is ink that could be writing: pixels that differ from the paper around them, minus specks, minus
-straight lines (folds, rules, scanner edges) and punched holes. The paper is found locally, so that white, grey
-and black sheets and soft shadows are all paper.
+straight lines (folds, rules, scanner edges) and punched holes. The paper is found locally, so that white,
+grey and black sheets and soft shadows are all paper.
 
 The thresholds were measured on pages made in code at 1,540 px: noise on 0.5 % of the pixels leaves at most 3
 pixels of ink in any window; the smallest print that must count, one digit of a 6 pt page number, leaves 14 or
