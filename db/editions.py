@@ -9,26 +9,28 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from db import claims, switches, tables
+from db import claims, decisions, switches, tables
 from db.engine import has_vectors
 from db.visibility import supersede
 from models.chunk import Chunk
 from models.claim import Claim
 from models.document import DocumentStatus
-from models.edition import document_status, reason
+from models.edition import reason, status_of
 from models.lexemes import searchable, to_tsvectors
+from models.reading import ReadingSource
 from models.stage import STAGE_VERSION, ClaimStatus, Stage
 from models.verdict import Severity, Verdict
 from models.work import ChunkVectors, Loaded, PageToLoad
 
 
 def to_load(connection: sa.Connection, claim: Claim) -> tuple[PageToLoad, ...]:
-    """Every page of a claimed document, read or not, in order."""
+    """Every page of a claimed document, read or not, in order; what people decided about pages counts."""
     page, reading, work = tables.page, tables.reading, tables.claim
     of_page = (work.c.document_id == page.c.document_id) & (work.c.page_no == page.c.page_no)
     read = (reading.c.document_id == page.c.document_id) & (reading.c.page_no == page.c.page_no)
     read &= reading.c.superseded_at.is_(None)
-    columns = [reading.c.verdict, reading.c.blocks, work.c.status, work.c.code, work.c.message]
+    columns = [reading.c[name] for name in ("verdict", "blocks", "text", "source", "cached_from")]
+    columns += [work.c.status, work.c.code, work.c.message]
     query = (
         sa.select(page.c.page_no, reading.c.id, *columns)
         .outerjoin_from(page, reading, read & (reading.c.recipe_id == claim.recipe_id))
@@ -39,7 +41,29 @@ def to_load(connection: sa.Connection, claim: Claim) -> tuple[PageToLoad, ...]:
     rows = connection.execute(query).all()
     bad = [row.id for row in rows if row.verdict == Verdict.BAD.value]
     reasons = _reasons(connection, bad)
-    return tuple(_page_to_load(row, reasons) for row in rows)
+    pages = [_page_to_load(row, reasons) for row in rows]
+    return decisions.applied(connection, claim.document_id, pages)
+
+
+def shown(connection: sa.Connection, document_id: int) -> tuple[PageToLoad, ...]:
+    """Every page of what a document shows, in order; nothing where it shows nothing.
+
+    As it would be shown now: with the present verdicts of its readings and with what people decided since.
+    """
+    d, e, r = tables.document, tables.edition_page, tables.reading
+    columns = [r.c[name] for name in ("blocks", "text", "source", "cached_from")]
+    query = (
+        sa.select(e.c.page_no, r.c.id, sa.func.coalesce(r.c.verdict, e.c.verdict).label("verdict"), *columns)
+        .add_columns(e.c.code, e.c.message)
+        .select_from(d)
+        .join(e, e.c.edition_id == d.c.edition_id)
+        .outerjoin(r, r.c.id == e.c.reading_id)
+        .where(d.c.id == document_id)
+        .order_by(e.c.page_no)
+    )
+    rows = connection.execute(query).all()
+    pages = [_shown_page(row) for row in rows]
+    return decisions.applied(connection, document_id, pages)
 
 
 def load(
@@ -60,12 +84,8 @@ def load(
     """
     if not claims.held(connection, [claim]):
         return None
-    digest = _digest(claim, pages, vectors)
-    edition_id = _find(connection, claim.document_id, digest)
-    is_new = edition_id is None
-    if edition_id is None:
-        edition_id = _write(connection, claim, run_id, digest, pages)
-        _write_chunks(connection, edition_id, chunks, vectors)
+    key = claim.document_id, claim.recipe_id
+    edition_id, is_new = make(connection, key, run_id, pages, chunks, vectors=vectors)
     work = tables.claim
     made = sa.update(work).where(work.c.id == claim.id).values(edition_id=edition_id)
     promotes: bool = connection.execute(made.returning(work.c.promotes)).scalar_one()
@@ -74,13 +94,32 @@ def load(
     return replace(loaded, is_new=is_new)
 
 
+def make(
+    connection: sa.Connection,
+    key: tuple[int, int],
+    run_id: int | None,
+    pages: Sequence[PageToLoad],
+    chunks: Sequence[Chunk],
+    *,
+    vectors: ChunkVectors | None = None,
+) -> tuple[int, bool]:
+    """An edition of document and recipe (`key`) with these pages, not shown yet: its id, and if it is new."""
+    digest = _digest(key[1], pages, vectors)
+    known = _find(connection, key[0], digest)
+    if known is not None:
+        return known, False
+    edition_id = _write(connection, key, run_id, digest, pages)
+    _write_chunks(connection, edition_id, chunks, vectors)
+    return edition_id, True
+
+
 def _show(
     connection: sa.Connection, claim: Claim, edition_id: int, pages: Sequence[PageToLoad], *, promotes: bool
 ) -> Loaded:
     t = tables.document
     query = sa.select(t.c.is_repaired, t.c.edition_id).where(t.c.id == claim.document_id)
     row = connection.execute(query.with_for_update(key_share=True)).one()
-    status = document_status([page.verdict for page in pages], is_repaired=row.is_repaired)
+    status = status_of(pages, is_repaired=row.is_repaired)
     if not promotes and row.edition_id is not None:
         return Loaded(edition_id, status, is_new=False, is_shown=row.edition_id == edition_id)
     code, message = reason(pages, is_repaired=row.is_repaired)
@@ -98,8 +137,19 @@ def _page_to_load(row: sa.Row[Any], reasons: dict[int, tuple[str, str]]) -> Page
         is_failed = row.status == ClaimStatus.FAILED.value
         verdict = Verdict.BAD if is_failed else Verdict.SKIPPED
         return PageToLoad(row.page_no, verdict, None, (), row.code, row.message)
-    code, message = reasons.get(row.id, (None, None))
-    return PageToLoad(row.page_no, Verdict(row.verdict), row.id, row.blocks, code, message)
+    return _read_page(row, *reasons.get(row.id, (None, None)))
+
+
+def _shown_page(row: sa.Row[Any]) -> PageToLoad:
+    if row.id is None:
+        return PageToLoad(row.page_no, Verdict(row.verdict), None, (), row.code, row.message)
+    return _read_page(row, row.code, row.message)
+
+
+def _read_page(row: sa.Row[Any], code: str | None, message: str | None) -> PageToLoad:
+    source, verdict = ReadingSource(row.source), Verdict(row.verdict)
+    told = (code, message, row.text, source, row.cached_from)
+    return PageToLoad(row.page_no, verdict, row.id, row.blocks, *told)
 
 
 def _reasons(connection: sa.Connection, readings: Sequence[int]) -> dict[int, tuple[str, str]]:
@@ -114,11 +164,11 @@ def _reasons(connection: sa.Connection, readings: Sequence[int]) -> dict[int, tu
     return {row.reading_id: (row.code, row.message) for row in connection.execute(query)}
 
 
-def _digest(claim: Claim, pages: Sequence[PageToLoad], vectors: ChunkVectors | None) -> str:
+def _digest(recipe_id: int, pages: Sequence[PageToLoad], vectors: ChunkVectors | None) -> str:
     """Names an edition's content: equal digests show the same. Hex."""
     shown = [(page.page_no, page.reading_id, page.verdict.value, page.code) for page in pages]
     model = None if vectors is None else vectors.model
-    facts = [claim.recipe_id, STAGE_VERSION[Stage.LOAD], model, shown]
+    facts = [recipe_id, STAGE_VERSION[Stage.LOAD], model, shown]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
@@ -130,12 +180,16 @@ def _find(connection: sa.Connection, document_id: int, digest: str) -> int | Non
 
 
 def _write(
-    connection: sa.Connection, claim: Claim, run_id: int, digest: str, pages: Sequence[PageToLoad]
+    connection: sa.Connection,
+    key: tuple[int, int],
+    run_id: int | None,
+    digest: str,
+    pages: Sequence[PageToLoad],
 ) -> int:
     t = tables.edition
     values = {
-        "document_id": claim.document_id,
-        "recipe_id": claim.recipe_id,
+        "document_id": key[0],
+        "recipe_id": key[1],
         "digest": digest,
         "run_id": run_id,
     }

@@ -1,16 +1,16 @@
 """Readings: kept with their findings, never overwritten, found again by picture and recipe."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from db import claims, runs, tables
 from models.claim import Claim
 from models.reading import FinishReason, Reading, ReadingSource
 from models.verdict import Finding, Severity, Verdict
-from models.work import CachedReading, PageResult
+from models.work import CachedReading, PageResult, PageToLoad
 
 t = tables.reading
 
@@ -124,15 +124,42 @@ def _has_own(image: sa.Table, recipe_id: int) -> sa.ColumnElement[bool]:
     return sa.exists().where(is_own, own.c.recipe_id == recipe_id, own.c.superseded_at.is_(None))
 
 
-def findings_of(connection: sa.Connection, reading_ids: Iterable[int]) -> dict[int, tuple[Finding, ...]]:
+def findings_of(
+    connection: sa.Connection, reading_ids: Iterable[int | None]
+) -> dict[int, tuple[Finding, ...]]:
     """Findings by reading id, in the order the checks gave them."""
     f = tables.finding
-    query = sa.select(f).where(f.c.reading_id.in_(list(reading_ids))).order_by(f.c.id)
+    # One array: documents may have more pages than a statement has parameters.
+    ids = sa.literal([one for one in reading_ids if one is not None], ARRAY(sa.BigInteger))
+    query = sa.select(f).where(f.c.reading_id == sa.any_(ids)).order_by(f.c.id)
     found: dict[int, list[Finding]] = {}
     for row in connection.execute(query):
         finding = Finding(row.code, Severity(row.severity), row.message, row.evidence)
         found.setdefault(row.reading_id, []).append(finding)
     return {reading_id: tuple(findings) for reading_id, findings in found.items()}
+
+
+def judge(
+    connection: sa.Connection,
+    document_id: int,
+    judged: Iterable[tuple[PageToLoad, Sequence[Finding]]],
+    codes: Collection[str],
+) -> None:
+    """Give read pages their verdicts as they are here, and these findings instead of those of `codes`."""
+    pages = [(page, findings) for page, findings in judged if page.reading_id is not None]
+    f = tables.finding
+    ids = [page.reading_id for page, _ in pages]
+    connection.execute(sa.delete(f).where(f.c.reading_id.in_(ids), f.c.code.in_(codes)))
+    rows = [
+        _finding_row((document_id, page.page_no), page.reading_id, finding)
+        for page, findings in pages
+        for finding in findings
+    ]
+    if rows:
+        connection.execute(sa.insert(f), rows)
+    for word in {page.verdict for page, _ in pages}:
+        same = [page.reading_id for page, _ in pages if page.verdict is word]
+        connection.execute(sa.update(t).where(t.c.id.in_(same)).values(verdict=word.value))
 
 
 def _supersede(connection: sa.Connection, results: Iterable[PageResult]) -> None:
@@ -145,21 +172,25 @@ def _save_findings(
     connection: sa.Connection, results: Iterable[PageResult], ids: dict[tuple[int, int, int], int]
 ) -> None:
     rows = [
-        {
-            "document_id": result.claim.document_id,
-            "page_no": result.claim.page_no,
-            "reading_id": ids[_key(result.claim)],
-            "code": finding.code,
-            "severity": finding.severity.value,
-            "message": finding.message,
-            "evidence": finding.evidence,
-        }
+        _finding_row(_key(result.claim)[:2], ids[_key(result.claim)], finding)
         for result in results
         if _key(result.claim) in ids
         for finding in result.findings
     ]
     if rows:
         connection.execute(sa.insert(tables.finding), rows)
+
+
+def _finding_row(page: tuple[int, int], reading_id: int | None, finding: Finding) -> dict[str, Any]:
+    return {
+        "document_id": page[0],
+        "page_no": page[1],
+        "reading_id": reading_id,
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "evidence": finding.evidence,
+    }
 
 
 def _key(claim: Claim) -> tuple[int, int, int]:

@@ -86,7 +86,6 @@ def _query(
             p.c.height_pt,
             p.c.rotation,
             r.c.id.label("reading_id"),
-            r.c.verdict,
             r.c.source,
             *(r.c[name] for name in _SAME),
             *reasons,
@@ -104,7 +103,7 @@ def _asked_for(recipe_id: int) -> tuple[sa.Join, list[sa.ColumnElement[Any]]]:
     p, t = tables.page, tables.claim
     is_read = _same_page(p, r) & (r.c.recipe_id == recipe_id) & r.c.superseded_at.is_(None)
     pages = p.outerjoin(r, is_read).outerjoin(t, _same_page(p, t) & (t.c.recipe_id == recipe_id))
-    return pages, [t.c.status, t.c.code, t.c.message]
+    return pages, [r.c.verdict, t.c.status, t.c.code, t.c.message]
 
 
 def _shown(edition_id: int) -> tuple[sa.Join, list[sa.ColumnElement[Any]]]:
@@ -112,7 +111,8 @@ def _shown(edition_id: int) -> tuple[sa.Join, list[sa.ColumnElement[Any]]]:
     p, e = tables.page, tables.edition_page
     is_shown = (e.c.edition_id == edition_id) & (e.c.page_no == p.c.page_no)
     failed = sa.case((e.c.verdict == Verdict.BAD.value, ClaimStatus.FAILED.value)).label("status")
-    return p.outerjoin(e, is_shown).outerjoin(r, r.c.id == e.c.reading_id), [failed, e.c.code, e.c.message]
+    pages = p.outerjoin(e, is_shown).outerjoin(r, r.c.id == e.c.reading_id)
+    return pages, [e.c.verdict, failed, e.c.code, e.c.message]
 
 
 def _same_page(one: sa.Table, other: sa.Table) -> sa.ColumnElement[bool]:
@@ -125,7 +125,8 @@ def _report(row: sa.Row[Any], findings: tuple[Any, ...]) -> PageReport:
     if row.reading_id is None:
         verdict = Verdict.BAD if row.status == ClaimStatus.FAILED.value else None
         return PageReport(**facts, **image, verdict=verdict, code=row.code, message=row.message)
-    error = next((finding for finding in findings if finding.severity is Severity.ERROR), None)
+    is_bad = row.verdict == Verdict.BAD.value
+    error = next((one for one in findings if is_bad and one.severity is Severity.ERROR), None)
     return PageReport(
         **facts,
         **image,

@@ -3,14 +3,14 @@
 import sqlalchemy as sa
 
 from db import tables
-from models.edition import document_status, reason
+from models.edition import reason, status_of
 from models.errors import Code, ConfigurationError
 from models.verdict import Verdict
 from models.work import PageToLoad
 
 t = tables.edition_switch
 
-LOAD, PROMOTE, ROLLBACK = "load", "promote", "rollback"
+LOAD, PROMOTE, ROLLBACK, REVIEW = "load", "promote", "rollback", "review"
 
 
 def record(
@@ -44,7 +44,7 @@ def show(connection: sa.Connection, document_id: int, edition_id: int, *, kind: 
     if row.edition_id == edition_id:
         return False
     pages = _pages(connection, edition_id)
-    status = document_status([page.verdict for page in pages], is_repaired=row.is_repaired)
+    status = status_of(pages, is_repaired=row.is_repaired)
     code, message = reason(pages, is_repaired=row.is_repaired)
     values = {"edition_id": edition_id, "status": status.value, "code": code, "message": message}
     connection.execute(sa.update(d).where(d.c.id == document_id).values(values))

@@ -11,9 +11,10 @@ from models.claim import Claim, Failure
 from models.errors import Code
 from models.stage import Stage
 from models.verdict import Verdict
-from models.work import ChunkVectors
+from models.work import ChunkVectors, PageToLoad
 from tasks.ledger import failure_of, settle, stage_run
 from tasks.mill import Mill
+from tasks.neighbours import Findings, Judged, judge_together, known_findings
 from tasks.policies import perform, stage_task
 from tasks.work.chunking import chunks_of
 from tasks.work.clock import timed
@@ -46,23 +47,39 @@ def _give_up(mill: Mill, failure: Failure) -> None:
 
 
 def _load(mill: Mill, claim: Claim) -> None:
-    pages = mill.database.run(lambda conn: editions.to_load(conn, claim))
-    # What was judged bad keeps its place in the edition, but nobody must find it.
-    shown = [(page.page_no, page.blocks) for page in pages if page.verdict is not Verdict.BAD]
-    done = timed(_chunks, mill, shown)
-    chunks, vectors = done.value
+    pages, known = mill.database.run(lambda conn: _pages(conn, claim))
+    done = timed(_prepared, mill, pages, known)
+    judged, chunks, vectors = done.value
     log.info("load document=%d pages=%d chunks=%d", claim.document_id, len(pages), len(chunks))
 
     def commit(conn: Any) -> None:
-        if editions.load(conn, claim, mill.run_id, pages, chunks, vectors=vectors) is not None:
+        if editions.load(conn, claim, mill.run_id, judged.pages, chunks, vectors=vectors) is not None:
+            judged.save(conn, claim.document_id)
             timings.record(conn, mill.run_id, [stage_run(mill, claim, done.seconds, pages=len(pages))])
 
     mill.database.run(commit)
 
 
-def _chunks(mill: Mill, pages: Sequence[tuple[int, Any]]) -> tuple[tuple[Chunk, ...], ChunkVectors | None]:
+def _pages(connection: Any, claim: Claim) -> tuple[tuple[PageToLoad, ...], Findings]:
+    pages = editions.to_load(connection, claim)
+    return pages, known_findings(connection, pages)
+
+
+def _prepared(
+    mill: Mill, pages: Sequence[PageToLoad], known: Findings
+) -> tuple[Judged, tuple[Chunk, ...], ChunkVectors | None]:
+    judged = judge_together(pages, known, mill.profile.checks)
+    return judged, *_chunks(mill, judged.pages)
+
+
+def searchable_chunks(pages: Sequence[PageToLoad]) -> tuple[Chunk, ...]:
+    """Passages of an edition. What was judged bad keeps its place in it, but nobody must find it."""
+    return tuple(chunks_of((page.page_no, page.blocks) for page in pages if page.verdict is not Verdict.BAD))
+
+
+def _chunks(mill: Mill, pages: Sequence[PageToLoad]) -> tuple[tuple[Chunk, ...], ChunkVectors | None]:
     """Chunks and, where the database keeps them, their vectors. No transaction is open meanwhile."""
-    chunks = tuple(chunks_of(pages))
+    chunks = searchable_chunks(pages)
     wants_vectors = mill.settings.vectors and mill.database.run(has_vectors)
     if not chunks or not wants_vectors:
         return chunks, None
