@@ -1,8 +1,7 @@
-"""pagemill backfill: what is asked for, what it would cost, what came of it."""
+"""pagemill backfill without --go: what is asked for, what it would cost, what others came to."""
 
 import datetime as dt
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
@@ -10,19 +9,13 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from rich.console import Console
 
-from cli import background
-from cli.exits import Exit
-from cli.ingesting import watch
 from cli.output import console, print_json, table
-from cli.progress import open_display
 from cli.progress.lines import short_name
 from cli.session import connected
 from cli.words import duration, plural
-from db import backfills, documents
+from db import documents
 from db.engine import open_database
-from flows.backfill import run_backfill
-from flows.local import has_server
-from models.backfill import Backfill, Plan, Selection, Standing, Wish
+from models.backfill import Plan, Selection, Wish
 from models.compare import DocumentComparison
 from models.errors import ConfigurationError
 from models.settings import Settings
@@ -47,16 +40,6 @@ class PlanReport:
     engine_minutes: float | None
     wall_minutes: float | None
     continues: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class BackfillReport:
-    """What `pagemill backfill --go --json` prints."""
-
-    plan: PlanReport
-    backfill: int
-    standing: Standing
-    exit_code: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,31 +70,14 @@ def wish_of(settings: Settings, selected: Mapping[str, Any], how: Mapping[str, A
     return _validated(Wish, {"profile": settings.profile, "selection": selection} | given)
 
 
-def run_and_report(
-    settings: Settings, wish: Wish, *, dry_run: bool, here: bool, jobs: int | None, as_json: bool
-) -> Exit:
-    """Count, and unless it is a dry run, do it and say what came of it."""
+def show_plan(settings: Settings, wish: Wish, *, as_json: bool) -> None:
+    """Count and print. Raises ConfigurationError for what is not there, and for nothing."""
     with closing(open_database(settings)) as database:
         planned = work.plan(database, wish)
-    report = _report_of(planned)
-    if dry_run:
-        if as_json:
-            print_json(report)
-        else:
-            print_plan(console(), planned, wish)
-        return Exit.OK
-    work.check_breadth(wish, planned)
-    here = here or not has_server()
-    is_interrupted = _run(settings, wish, here=here, jobs=jobs, as_json=as_json)
-    with connected(settings) as connection:
-        found = backfills.last_of(connection, wish, work.recipe_of(wish))
-        standing = backfills.standing(connection, found.id)
-    code = _exit(standing, is_interrupted=is_interrupted, here=here)
     if as_json:
-        print_json(BackfillReport(report, found.id, standing, code.value))
+        print_json(report_of(planned))
     else:
-        print_standing(console(), found, standing, here=here)
-    return code
+        print_plan(console(), planned, wish)
 
 
 def print_plan(out: Console, planned: Plan, wish: Wish) -> None:
@@ -127,19 +93,6 @@ def print_plan(out: Console, planned: Plan, wish: Wish) -> None:
     if planned.continues is not None:
         out.print(f"  goes on with backfill {planned.continues}, which has not ended")
     out.print("Nothing was changed. Add --go to do it.")
-
-
-def print_standing(out: Console, found: Backfill, standing: Standing, *, here: bool) -> None:
-    """Where its documents stand, and what to type next."""
-    told = [f"Backfill {found.id}: {plural(standing.documents, 'document')}"]
-    told += [f"{standing.unfinished:,} not finished"] if standing.unfinished else []
-    told += [f"{standing.failed:,} with pages that could not be read"] if standing.failed else []
-    told += [f"{standing.waiting:,} read, but not shown yet"] if standing.waiting else []
-    out.print(f"{'; '.join(told)}.")
-    if standing.unfinished and not here:
-        out.print("The drains work on it, behind what is scheduled: pagemill backfill compare")
-    if standing.waiting:
-        out.print(f"Next: pagemill backfill compare {found.id}   pagemill backfill promote {found.id}")
 
 
 def show_comparison(
@@ -194,35 +147,6 @@ def _tell(changed: tuple[int, ...], told: str, *, as_json: bool) -> None:
         console().print(f"{plural(len(changed), 'document')} {told}.")
 
 
-def _run(settings: Settings, wish: Wish, *, here: bool, jobs: int | None, as_json: bool) -> bool:
-    """Do it and show how far it is; whether it was interrupted."""
-    out = Console(stderr=True, highlight=False, markup=False, emoji=False) if as_json else console()
-
-    def perform(started: Callable[[int], None], stop: threading.Event) -> int:
-        met: list[int] = []
-
-        def begun(run_id: int) -> None:
-            met.append(run_id)
-            started(run_id)
-
-        run_backfill(settings, wish, jobs, here=here, started=begun, stop=stop)
-        return met[-1]
-
-    run = background.start(perform)
-    with closing(open_display(out)) as display:
-        told = "Stopping after the pages in hand; press Ctrl-C again to end at once."
-        with background.stopping_on_signals(run, lambda: display.say(told)) as interrupted:
-            watch(settings, run, display)
-    return interrupted.is_set()
-
-
-def _exit(standing: Standing, *, is_interrupted: bool, here: bool) -> Exit:
-    if is_interrupted:
-        return Exit.INTERRUPTED
-    is_incomplete = standing.failed or (here and standing.unfinished)
-    return Exit.INCOMPLETE if is_incomplete else Exit.OK
-
-
 def _ids(settings: Settings, refs: Sequence[str]) -> tuple[int, ...]:
     with connected(settings) as connection:
         return tuple(sorted({documents.get(connection, ref).id for ref in refs}))
@@ -247,7 +171,8 @@ def _minutes(planned: Plan) -> str:
     return f": about {duration(work_s)} of engine work, {duration(wall_s)} at the pace of past runs"
 
 
-def _report_of(planned: Plan) -> PlanReport:
+def report_of(planned: Plan) -> PlanReport:
+    """A plan as a program gets it."""
     return PlanReport(**{field.name: getattr(planned, field.name) for field in fields(PlanReport)})
 
 

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from db import backfill_pages, backfills, tables
 from db.backfill_enrol import was_read
 from db.backfill_selection import documents
-from models.backfill import FromStage, Pace, Plan, Wish
+from models.backfill import FromStage, Pace, Plan, Selection, Wish
 from models.reading import ReadingSource
 from models.recipe import Recipe
 from models.stage import ClaimStatus, Stage
@@ -35,10 +35,11 @@ def plan(connection: sa.Connection, wish: Wish, recipe: Recipe) -> Plan:
     ).join_from(d, chosen, chosen.c.id == d.c.id)
     count, unsplit, without, pages = connection.execute(query).one()
     to_read = _to_read(connection, wish, chosen, recipe_id, recipe) if takes else 0
+    everything = documents(Selection(everything=True)).subquery()
     going_on = backfills.open_of(connection, wish, recipe)
     return Plan(
         documents=count,
-        of=connection.execute(sa.select(sa.func.count()).select_from(d)).scalar_one(),
+        of=connection.execute(sa.select(sa.func.count()).select_from(everything)).scalar_one(),
         unsplit=unsplit,
         without_readings=without,
         pages=pages,

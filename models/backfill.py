@@ -102,7 +102,7 @@ class Plan:
     documents: int
     """Selected."""
     of: int
-    """Documents there are."""
+    """Documents that could be selected."""
     unsplit: int
     """Of the selected, those whose pages nobody has counted yet."""
     without_readings: int

@@ -41,7 +41,7 @@ Until = Annotated[
 ]
 Everything = Annotated[bool, typer.Option("--all", help="All documents are meant.")]
 Number = Annotated[
-    int | None, typer.Argument(metavar="[BACKFILL]", min=1, help="Number of a backfill; default: the last.")
+    int | None, typer.Argument(metavar="BACKFILL", min=1, help="Number of a backfill; default: the last.")
 ]
 
 
@@ -92,11 +92,8 @@ def run(
     asked = {"source": source, "profile": of_profile, "recipe": of_recipe, "everything": everything}
     lists = {"statuses": status, "verdicts": verdict, "findings": finding, "documents": documents}
     how = {"start": start, "options": recipe, "again": again, "promote": shows}
-    _run(
-        asked | lists | {"since": since, "until": until},
-        {"profile": profile} | how,
-        {"dry_run": dry_run, "here": here, "jobs": jobs, "as_json": as_json},
-    )
+    go = {"here": here, "jobs": jobs, "as_json": as_json}
+    _run(asked | lists | {"since": since, "until": until}, {"profile": profile} | how, go, dry_run=dry_run)
 
 
 def compare(
@@ -156,11 +153,16 @@ def _narrowed(
     return {"documents": documents, "source": source, "statuses": status}
 
 
-def _run(selected: dict[str, Any], how: dict[str, Any], run_options: dict[str, Any]) -> None:
+def _run(selected: dict[str, Any], how: dict[str, Any], go: dict[str, Any], *, dry_run: bool) -> None:
     from cli.environment import enter
 
     settings = enter()
     from cli import backfilling
 
     wish = backfilling.wish_of(settings, selected, how)
-    raise typer.Exit(backfilling.run_and_report(settings, wish, **run_options))
+    if dry_run:
+        backfilling.show_plan(settings, wish, as_json=go["as_json"])
+        return
+    from cli.rereading import run_and_report
+
+    raise typer.Exit(run_and_report(settings, wish, **go))

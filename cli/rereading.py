@@ -1,0 +1,94 @@
+"""pagemill backfill --go: do it, show how far it is, say what came of it."""
+
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from cli import background
+from cli.backfilling import PlanReport, report_of
+from cli.exits import Exit
+from cli.ingesting import watch
+from cli.output import console, print_json
+from cli.progress import open_display
+from cli.session import connected
+from cli.words import plural
+from db import backfills
+from db.engine import open_database
+from flows.backfill import run_backfill
+from flows.local import has_server
+from models.backfill import Backfill, Standing, Wish
+from models.settings import Settings
+from tasks import backfill as work
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillReport:
+    """What `pagemill backfill --go --json` prints."""
+
+    plan: PlanReport
+    backfill: int
+    standing: Standing
+    exit_code: int
+
+
+def run_and_report(settings: Settings, wish: Wish, *, here: bool, jobs: int | None, as_json: bool) -> Exit:
+    """Do it and say what came of it. Raises ConfigurationError, also for all documents without --all."""
+    with closing(open_database(settings)) as database:
+        planned = work.plan(database, wish)
+    work.check_breadth(wish, planned)
+    here = here or not has_server()
+    is_interrupted = _run(settings, wish, here=here, jobs=jobs, as_json=as_json)
+    with connected(settings) as connection:
+        found = backfills.last_of(connection, wish, work.recipe_of(wish))
+        standing = backfills.standing(connection, found.id)
+    code = _exit(standing, is_interrupted=is_interrupted, here=here)
+    if as_json:
+        print_json(BackfillReport(report_of(planned), found.id, standing, code.value))
+    else:
+        print_standing(console(), found, standing, here=here)
+    return code
+
+
+def print_standing(out: Console, found: Backfill, standing: Standing, *, here: bool) -> None:
+    """Where its documents stand, and what to type next."""
+    told = [f"Backfill {found.id}: {plural(standing.documents, 'document')}"]
+    told += [f"{standing.unfinished:,} not finished"] if standing.unfinished else []
+    told += [f"{standing.failed:,} with pages that could not be read"] if standing.failed else []
+    told += [f"{standing.waiting:,} read, but not shown yet"] if standing.waiting else []
+    out.print(f"{'; '.join(told)}.")
+    if standing.unfinished and not here:
+        out.print("The drains work on it, behind what is scheduled: pagemill backfill compare")
+    if standing.waiting:
+        out.print(f"Next: pagemill backfill compare {found.id}   pagemill backfill promote {found.id}")
+
+
+def _run(settings: Settings, wish: Wish, *, here: bool, jobs: int | None, as_json: bool) -> bool:
+    """Do it and show how far it is; whether it was interrupted."""
+    out = Console(stderr=True, highlight=False, markup=False, emoji=False) if as_json else console()
+
+    def perform(started: Callable[[int], None], stop: threading.Event) -> int:
+        met: list[int] = []
+
+        def begun(run_id: int) -> None:
+            met.append(run_id)
+            started(run_id)
+
+        run_backfill(settings, wish, jobs, here=here, started=begun, stop=stop)
+        return met[-1]
+
+    run = background.start(perform)
+    with closing(open_display(out)) as display:
+        told = "Stopping after the pages in hand; press Ctrl-C again to end at once."
+        with background.stopping_on_signals(run, lambda: display.say(told)) as interrupted:
+            watch(settings, run, display)
+    return interrupted.is_set()
+
+
+def _exit(standing: Standing, *, is_interrupted: bool, here: bool) -> Exit:
+    if is_interrupted:
+        return Exit.INTERRUPTED
+    is_incomplete = standing.failed or (here and standing.unfinished)
+    return Exit.INCOMPLETE if is_incomplete else Exit.OK
