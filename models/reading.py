@@ -1,5 +1,6 @@
 """What OCR returned for one page under one recipe."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -110,6 +111,9 @@ class Reading:
 
 def cleaned(reading: Reading) -> Reading:
     """`reading` with every text clean; the note `text-cleaned` says that there was need for it."""
+    together = "\n".join(_texts(reading))
+    if clean(together) == together:
+        return reading
     tidy = replace(
         reading,
         text=clean(reading.text),
@@ -118,7 +122,16 @@ def cleaned(reading: Reading) -> Reading:
         raw=None if reading.raw is None else clean(reading.raw),
         notes=tuple(clean(note) for note in reading.notes),
     )
-    return reading if tidy == reading else replace(tidy, notes=(*tidy.notes, "text-cleaned"))
+    return replace(tidy, notes=(*tidy.notes, "text-cleaned"))
+
+
+def _texts(reading: Reading) -> Iterator[str]:
+    """Every text of a reading: looked through together, they take a tenth of the time."""
+    yield from (reading.text, reading.engine, reading.raw or "", *reading.notes)
+    for block in reading.blocks:
+        yield block.text
+        yield from (cell for row in block.rows for cell in row)
+        yield block.html or ""
 
 
 def _cleaned_block(block: Block) -> Block:
