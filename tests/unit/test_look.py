@@ -4,10 +4,12 @@ import pymupdf
 import pytest
 from PIL import Image
 
+from models.document import MediaType
 from models.recipe import Recipe
 from tasks.work import look
 from tasks.work.look import Look
 from tasks.work.pdf import Print, Run, printed
+from tasks.work.preprocess import preprocess_page
 from tests import factories
 from tests.unit import pages, prints
 
@@ -96,3 +98,24 @@ def test_only_what_was_asked_for_is_looked_for() -> None:
 
 def test_a_blank_sheet_shows_nothing() -> None:
     assert look.at_picture(Image.new("L", (500, 700), 240), ASKED) == Look()
+
+
+def test_a_page_whose_content_is_damaged_is_looked_at_as_a_picture(tmp_path: Path) -> None:
+    with pymupdf.open(stream=factories.scan_pdf(prints.page(lines=3))) as document:  # type: ignore[no-untyped-call]
+        (picture,) = document[0].get_images()
+        document.xref_set_key(picture[0], "ColorSpace", "[/Indexed 99 0 R]")
+        found = _print(tmp_path, bytes(document.tobytes()))
+    assert look.at_type(found, ASKED) is None
+
+
+def test_the_smaller_of_type_and_figure_decides(tmp_path: Path) -> None:
+    """Through preprocess: a figure with small print in a page of large type."""
+    with pymupdf.open(stream=pages.born_digital()) as document:  # type: ignore[no-untyped-call]
+        figure = prints.page(size_px=16, lines=24, height=800)
+        document[0].insert_image((60, 300, 540, 652), stream=factories.picture_bytes(figure))
+        path = factories.write(tmp_path / "page.pdf", bytes(document.tobytes()))
+    recipe = Recipe(resolution="legible", x_height_px=10)
+    made = preprocess_page(path, MediaType.PDF, 1, recipe, tmp_path / "store")
+    assert made.reason == "legible-pixels"
+    # 1,089 px of the figure lie on 480 points; its letters are 8.6 px high.
+    assert made.width_px / 595 == pytest.approx(10 / (0.54 * 16 * 480 / 1089), rel=0.25)
