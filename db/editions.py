@@ -113,6 +113,18 @@ def make(
     return edition_id, True
 
 
+def vectors_shown(connection: sa.Connection, document_id: int, model: str) -> dict[str, tuple[float, ...]]:
+    """Vectors that `model` made of the passages that a document shows, by their text."""
+    d, c, v = tables.document, tables.chunk, tables.chunk_vector
+    query = (
+        sa.select(c.c.text, v.c.embedding)
+        .join(d, d.c.edition_id == c.c.edition_id)
+        .join(v, v.c.chunk_id == c.c.id)
+        .where(d.c.id == document_id, v.c.model == model)
+    )
+    return {row.text: tuple(map(float, row.embedding)) for row in connection.execute(query)}
+
+
 def _show(
     connection: sa.Connection, claim: Claim, edition_id: int, pages: Sequence[PageToLoad], *, promotes: bool
 ) -> Loaded:

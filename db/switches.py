@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from db import tables
+from models.document import DocumentStatus
 from models.edition import reason, status_of
 from models.errors import Code, ConfigurationError
 from models.verdict import Verdict
@@ -56,6 +57,27 @@ def shown(connection: sa.Connection, document_id: int) -> int | None:
     """The edition that a document shows."""
     d = tables.document
     return connection.scalar(sa.select(d.c.edition_id).where(d.c.id == document_id))
+
+
+def lock(connection: sa.Connection, document_id: int) -> bool:
+    """Let nobody change what a document shows until the transaction ends; False when it shows nothing."""
+    d = tables.document
+    query = sa.select(d.c.edition_id).where(d.c.id == document_id).with_for_update()
+    return connection.scalar(query) is not None
+
+
+def recipe_shown(connection: sa.Connection, document_id: int) -> int:
+    """The recipe of what a document shows, which it has to."""
+    d, edition = tables.document, tables.edition
+    query = sa.select(edition.c.recipe_id).join(d, d.c.edition_id == edition.c.id)
+    found: int = connection.execute(query.where(d.c.id == document_id)).scalar_one()
+    return found
+
+
+def status(connection: sa.Connection, document_id: int) -> DocumentStatus:
+    """How a document stands."""
+    d = tables.document
+    return DocumentStatus(connection.execute(sa.select(d.c.status).where(d.c.id == document_id)).scalar_one())
 
 
 def previous(connection: sa.Connection, document_id: int) -> int | None:

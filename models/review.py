@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from models.document import DocumentStatus
 from models.errors import ConfigurationError
 from models.recipe import Recipe
 from models.verdict import Finding, Severity, Verdict
@@ -63,8 +64,8 @@ class ReviewAction:
     page_no: int
     reading_id: int | None
     """What was shown when it was taken; None: there was no reading."""
-    recipe_id: int | None
-    """Under which the page is read instead: of what the person wrote, or of the retry."""
+    made_id: int | None
+    """The reading that came of it and is shown instead: what the person wrote, or what a retry read."""
     action: Action
     person: str
     note: str
@@ -111,6 +112,30 @@ class PageToReview:
     """Path of the page image; empty where there is none any more."""
     text: str = ""
     """What was read, where it was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewQuery:
+    """Which pages to list."""
+
+    documents: tuple[int, ...] = ()
+    """Empty: of all."""
+    run_id: int | None = None
+    """Of documents that this run met or worked on."""
+    limit: int | None = None
+    text_chars: int = 0
+    """So much of what was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """What a document came to after a decision."""
+
+    document_id: int
+    pages: tuple[str, ...]
+    """Those that were decided about."""
+    status: DocumentStatus
+    edition_id: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What people decided about pages."""
 
 import sqlalchemy as sa
-from sqlalchemy import Column, Index, Integer, Table, Text
+from sqlalchemy import Column, ForeignKey, Index, Integer, Table, Text
 
 from db.columns import identity, now, ref, text
 from db.tables.base import metadata, page_key
@@ -15,8 +15,8 @@ review_action = Table(
     Column("page_no", Integer, nullable=False),
     # What was shown when it was taken. Null: there was no reading.
     ref("reading", "SET NULL", index=True),
-    # Under which the page is read instead.
-    ref("recipe", "SET NULL"),
+    # The reading that came of it and is shown instead.
+    Column("made_id", sa.BigInteger, ForeignKey("reading.id", ondelete="SET NULL"), index=True),
     Column("action", Text, nullable=False),
     Column("person", Text, nullable=False),
     text("note"),

@@ -13,7 +13,7 @@ CREATE TABLE review_action (
     document_id BIGINT NOT NULL,
     page_no INTEGER NOT NULL,
     reading_id BIGINT,
-    recipe_id BIGINT,
+    made_id BIGINT,
     action TEXT NOT NULL,
     person TEXT NOT NULL,
     note TEXT DEFAULT '' NOT NULL,
@@ -21,12 +21,13 @@ CREATE TABLE review_action (
     CONSTRAINT pk_review_action PRIMARY KEY (id),
     CONSTRAINT fk_review_action_reading_id_reading FOREIGN KEY(reading_id)
         REFERENCES reading (id) ON DELETE SET NULL,
-    CONSTRAINT fk_review_action_recipe_id_recipe FOREIGN KEY(recipe_id)
-        REFERENCES recipe (id) ON DELETE SET NULL,
+    CONSTRAINT fk_review_action_made_id_reading FOREIGN KEY(made_id)
+        REFERENCES reading (id) ON DELETE SET NULL,
     CONSTRAINT fk_review_action_document_id_page FOREIGN KEY(document_id, page_no)
         REFERENCES page (document_id, page_no) ON DELETE CASCADE
 );
 CREATE INDEX ix_review_action_reading_id ON review_action (reading_id);
+CREATE INDEX ix_review_action_made_id ON review_action (made_id);
 CREATE INDEX ix_review_action_document_id_page_no ON review_action (document_id, page_no);
 """
 
