@@ -16,7 +16,7 @@ from db import embedded
 from db.engine import open_database
 from flows.installation import api, deployments, pools, services, state
 from flows.installation.services import Service
-from flows.installation.wish import Wish, check_port
+from flows.installation.wish import Wish, check_openness, check_port
 from models.errors import ConfigurationError, EnvironmentFault
 from models.settings import Settings
 from tasks.work import processes
@@ -90,6 +90,7 @@ def up(settings: Settings, wish: Wish, given: Mapping[str, str], tell: Callable[
     with state.changing(settings) as folder:
         raising = Raising(settings, folder, given, tell, api.auth_of(settings, given))
         theirs, place = _find_server(raising, wish)
+        check_openness(place.host, raising.auth)
         with _all_or_nothing(raising):
             _raise_database(raising)
             url = theirs or _raise_server(raising, place)
@@ -193,7 +194,7 @@ def _raise_workers(raising: Raising, wish: Wish, url: str, client: SyncPrefectCl
 
 def _wait_for_worker(raising: Raising, client: SyncPrefectClient, pool: str, name: str) -> None:
     until = time.monotonic() + _WORKER_S
-    while not any(worker.status == "ONLINE" for worker in client.read_workers_for_work_pool(pool)):
+    while not _is_online(client, pool):
         raising.check_alive(name)
         if time.monotonic() > until:
             raise EnvironmentFault(
@@ -201,6 +202,11 @@ def _wait_for_worker(raising: Raising, client: SyncPrefectClient, pool: str, nam
                 f"{raising.folder / name}.log."
             )
         time.sleep(_LOOK_S)
+
+
+def _is_online(client: SyncPrefectClient, pool: str) -> bool:
+    found = client.read_workers_for_work_pool(pool)
+    return any(one.name == services.worker_name(pool) and one.status == "ONLINE" for one in found)
 
 
 def _mind_watch(client: SyncPrefectClient, wish: Wish) -> None:

@@ -63,6 +63,11 @@ def gpu_worker(settings: Settings, api_url: str, auth: SecretStr | None) -> Serv
     return _worker(settings, worker_variables(settings.root, api_url, auth), "gpu", 1)
 
 
+def worker_name(pool: str) -> str:
+    """What this machine's worker is called on the server."""
+    return f"{pool}-{socket.gethostname()}"
+
+
 def model_server(settings: Settings, profile: str) -> Service:
     """The vLLM server of a profile, looked after by `pagemill serve`."""
     command = (sys.executable, "-m", "cli.main", "serve", profile)
@@ -82,7 +87,7 @@ def names_in(folder: Path) -> list[str]:
 
 def _worker(settings: Settings, variables: Mapping[str, str], pool: str, runs: int) -> Service:
     command = (sys.executable, "-m", "prefect", "worker", "start", "--pool", pool, "--type", "process")
-    naming = ("--name", f"{pool}-{socket.gethostname()}", "--limit", str(runs))
+    naming = ("--name", worker_name(pool), "--limit", str(runs))
     about = f"a worker of the pool {pool}"
     return Service(f"worker-{pool}", about, (*command, *naming), {**_ours(settings), **variables})
 

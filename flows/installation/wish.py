@@ -7,12 +7,14 @@ from pathlib import Path
 from zoneinfo import available_timezones
 
 from prefect.client.schemas.schedules import CronSchedule
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from models.errors import Code, ConfigurationError, EnvironmentFault
 from models.settings import Settings
 from tasks.work import consent
 from tasks.work.custom import find_profile
+
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,15 @@ def _check_times(cron: str, timezone: str) -> None:
         ) from error
     if timezone not in available_timezones():
         raise ConfigurationError(f"There is no time zone {timezone}. Write e.g. Europe/Berlin.")
+
+
+def check_openness(host: str, auth: SecretStr | None) -> None:
+    """Raises ConfigurationError for a server that everybody could reach and use."""
+    if host not in _LOOPBACK and auth is None:
+        raise ConfigurationError(
+            f"A server on {host} can be reached from elsewhere: set PAGEMILL_PREFECT_AUTH to a name:secret "
+            "first, or leave --host out to listen on this machine only."
+        )
 
 
 def check_port(host: str, port: int) -> None:

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from flows.installation import api, database, pools, services, state
 from flows.installation.environment import client_variables, merged, server_variables, worker_variables
-from flows.installation.wish import Wish, check_port
+from flows.installation.wish import Wish, check_openness, check_port
 from models.errors import Code, ConfigurationError, EnvironmentFault
 from models.settings import Settings, load_settings
 from tests.permissions import as_nobody
@@ -147,6 +147,13 @@ def test_a_port_in_use_is_told_with_what_to_do() -> None:
             check_port("127.0.0.1", port)
     assert caught.value.code is Code.PORT_IN_USE
     check_port("127.0.0.1", port)
+
+
+def test_a_server_that_others_can_reach_needs_a_password() -> None:
+    with pytest.raises(ConfigurationError, match="PAGEMILL_PREFECT_AUTH"):
+        check_openness("0.0.0.0", None)
+    check_openness("0.0.0.0", SECRET)
+    check_openness("127.0.0.1", None)
 
 
 def test_a_host_that_does_not_exist_is_told() -> None:
