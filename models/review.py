@@ -139,6 +139,40 @@ class Reviewed:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """A page that is to be read again."""
+
+    page: PageRef
+    action_id: int
+    """The decision."""
+    recipe_id: int
+    """What it is read with."""
+    newest_id: int
+    """The newest reading of the page under that recipe before; 0: none."""
+    present_id: int
+    """The present one; 0: none."""
+    verdict: Verdict
+    """Of what is shown."""
+    is_over_edit: bool
+    """What a person wrote is shown, and gives way to any reading that is not bad."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """What came of a page that was to be read again."""
+
+    page: str
+    profile: str
+    verdict: Verdict | None
+    """None: not read yet, or it could not be."""
+    is_shown: bool
+    """False: what was shown before is better, and still shown."""
+    code: str = ""
+    """Why it could not be read."""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Gap:
     """A page of a shown document that has no text, and why."""
 
