@@ -66,8 +66,10 @@ def test_no_module_is_longer_than_300_lines() -> None:
 
 
 def test_there_is_at_least_as_much_test_as_code() -> None:
-    code = sum(map(length, modules(*PACKAGES)))
-    tests = sum(map(length, modules("tests")))
+    # Doubles are test code that ships with the package; profiles are data.
+    doubles, data = modules("tasks/work/doubles"), modules("models/profiles")
+    code = sum(length(path) for path in modules(*PACKAGES) if path not in {*doubles, *data})
+    tests = sum(map(length, [*modules("tests"), *doubles]))
     assert tests >= code
 
 
