@@ -24,7 +24,9 @@ def needed(connection: sa.Connection, hashes: Collection[str]) -> frozenset[str]
     """
     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(PURGE_LOCK)))
     of_document = c.c.document_id == image.c.document_id
-    at_work = sa.exists().where(of_document, c.c.status.in_(_AT_WORK))
+    # While a page of it is in work, the document itself is waiting.
+    mine = of_document & c.c.page_no.in_([0, image.c.page_no])
+    at_work = sa.exists().where(mine, c.c.status.in_(_AT_WORK))
     failed = sa.exists().where(
         of_document, c.c.page_no == image.c.page_no, c.c.status == ClaimStatus.FAILED.value
     )

@@ -15,7 +15,8 @@ from db.engine import open_database
 from flows.lines import load_lines, ocr_lines, split_lines
 from flows.local import has_server
 from flows.opening import CALLER, Caller, open_mill
-from flows.waking import BACKFILL, wake
+from flows.waking import BACKFILL, check_drains, wake
+from models import profiles
 from models.backfill import Backfill, FromStage, Plan, Wish
 from models.document import DocumentStatus
 from models.settings import Settings, get_settings
@@ -144,12 +145,15 @@ def plan(wish: Wish, *, is_checked: bool) -> Plan:
 def start(wish: Wish, planned: Plan, jobs: int | None, *, here: bool) -> int:
     """Put the documents into the ledger; then work them off `here`, or wake the drains."""
     log.info("backfill start=%s here=%s continues=%s", wish.start, here, planned.continues)
+    profile = profiles.get(wish.profile)
+    if not here:
+        check_drains(profile)
     with open_mill("backfill", wish.profile, list(wish.options), jobs, reads=here) as (mill, _):
         begun = work.enrol(mill.database, wish, mill.run_id, mill.stopping)
         if here:
             work_off(mill, begun)
     if not here:
-        wake(wish.profile, BACKFILL)
+        wake(profile, BACKFILL)
     return begun.id
 
 

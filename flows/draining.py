@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Annotated
 
+import sqlalchemy as sa
 from pydantic import Field
 
+from db import claims
 from flows.opening import open_mill
 from models.profile import Profile
 from models.stage import Stage
@@ -23,16 +25,28 @@ def drain_stages(
     *,
     budget_s: float | None,
     linger_s: float,
+    before: Sequence[Stage] = (),
     reads: bool = False,
     finish: Callable[[Mill], object] = lambda _: None,
 ) -> int:
     """A run of `kind` that works off `stages` of a profile; its id.
 
-    Over when there has been no work for `linger_s` seconds or `budget_s` are spent; `finish` is then called.
-    `reads`: with the profile's OCR engine. Raises as `flows.opening.open_mill`.
+    Over when for `linger_s` seconds there has been no work and nobody was at work in the stages `before`, or
+    when `budget_s` are spent; `finish` is then called. `reads`: with the profile's OCR engine. Raises as
+    `flows.opening.open_mill`.
     """
     with open_mill(kind, profile, [], None, reads=reads) as (mill, _):
-        is_over = lingering(lambda: mill.outstanding(list(stages)) == 0, linger_s)
+        is_over = lingering(lambda: is_idle(mill, stages, before), linger_s)
         drain(mill, lines_of(mill.profile), is_over, budget_s)
         finish(mill)
         return mill.run_id
+
+
+def is_idle(mill: Mill, stages: Sequence[Stage], before: Sequence[Stage]) -> bool:
+    """No work of the mill's profile in `stages`, and nobody at work in those before who may bring some."""
+
+    def look(connection: sa.Connection) -> bool:
+        coming = claims.outstanding(connection, before, mill.profile.name)
+        return not coming.leased and not claims.outstanding(connection, stages, mill.profile.name).total
+
+    return mill.database.run(look)

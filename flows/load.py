@@ -24,5 +24,6 @@ def load(profile: str = "ppocr", budget_s: Budget | None = None, linger_s: Linge
         profile,
         budget_s=budget_s,
         linger_s=linger_s,
+        before=[Stage.SPLIT, Stage.PREPROCESS, Stage.OCR],
         finish=lambda mill: close_ended(mill.database),
     )

@@ -17,5 +17,12 @@ def ocr(profile: str = "ppocr", budget_s: Budget | None = None, linger_s: Linger
         linger_s: Seconds to wait for more work before the end.
     """
     return drain_stages(
-        "ocr", [Stage.OCR], ocr_lines, profile, budget_s=budget_s, linger_s=linger_s, reads=True
+        "ocr",
+        [Stage.OCR],
+        ocr_lines,
+        profile,
+        budget_s=budget_s,
+        linger_s=linger_s,
+        before=[Stage.SPLIT, Stage.PREPROCESS],
+        reads=True,
     )

@@ -2,37 +2,49 @@
 
 import logging
 
+from prefect.client.orchestration import get_client
 from prefect.deployments import run_deployment
 from prefect.exceptions import ObjectNotFound
 
 from models.errors import Code, EnvironmentFault
+from models.profile import Profile
 
 log = logging.getLogger(__name__)
 
-DRAINS = ("split/cpu", "ocr/gpu", "load/cpu")
 SCHEDULED, BACKFILL = "scheduled", "backfill"
 """The queues of every pool."""
 
+_LINGER_S = 60.0
+"""Drains begin together: one waits so long for the first work of the one before it."""
 
-def wake(profile: str, queue: str, linger_s: float = 60.0) -> None:
-    """Ask for a drain of each kind for a profile, on `queue` of its pool; nobody is waited for.
 
-    Each drain waits `linger_s` seconds for what the one before it is still at. Raises EnvironmentFault
-    (not-found) where the deployments are not there.
-    """
-    for name in DRAINS:
-        try:
-            run_deployment(
-                name=name,
-                parameters={"profile": profile, "linger_s": linger_s},
-                timeout=0,
-                as_subflow=False,
-                work_queue_name=queue,
-            )
-        except ObjectNotFound as error:
-            raise EnvironmentFault(
-                f"The Prefect server has no deployment {name}. Run 'pagemill up', or use --here to do the "
-                "work in this process.",
-                Code.NOT_FOUND,
-            ) from error
-        log.info("woke drain=%s queue=%s profile=%s", name, queue, profile)
+def check_drains(profile: Profile) -> None:
+    """Raises EnvironmentFault (not-found) where the server has no deployments for the drains of a profile."""
+    with get_client(sync_client=True) as client:
+        for name in drains_of(profile):
+            try:
+                client.read_deployment_by_name(name)
+            except ObjectNotFound as error:
+                raise EnvironmentFault(
+                    f"The Prefect server has no deployment {name}. Run 'pagemill up', or use --here to do "
+                    "the work in this process.",
+                    Code.NOT_FOUND,
+                ) from error
+
+
+def wake(profile: Profile, queue: str) -> None:
+    """Ask for the drains of a profile, on `queue` of their pools; nobody is waited for."""
+    for name in drains_of(profile):
+        run_deployment(
+            name=name,
+            parameters={"profile": profile.name, "linger_s": _LINGER_S},
+            timeout=0,
+            as_subflow=False,
+            work_queue_name=queue,
+        )
+        log.info("woke drain=%s queue=%s profile=%s", name, queue, profile.name)
+
+
+def drains_of(profile: Profile) -> tuple[str, str, str]:
+    """Deployments that work off a profile: a served model is asked from where the GPUs are."""
+    return "split/cpu", "ocr/cpu" if profile.vlm is None else "ocr/gpu", "load/cpu"

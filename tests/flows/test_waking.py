@@ -1,0 +1,115 @@
+"""A backfill with a Prefect server wakes the drains; each waits for what the one before is still at."""
+
+import datetime as dt
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from urllib.error import URLError
+
+import pytest
+import sqlalchemy as sa
+from prefect.client.orchestration import SyncPrefectClient
+from prefect.settings import PREFECT_API_URL, temporary_settings
+
+from db import tables
+from flows.draining import is_idle
+from flows.installation.deployments import find_file, read_file, register
+from flows.installation.pools import make_pools
+from flows.waking import drains_of
+from models import profiles
+from models.errors import EnvironmentFault
+from models.profile import Profile
+from models.stage import Stage
+from tasks.register import register_roots
+from tests import factories
+from tests.flows.backfilling import OTHER, Backfills, backfills_in
+from tests.flows.yard import Yard, saying
+
+_PORT = 4471
+_URL = f"http://127.0.0.1:{_PORT}/api"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Prefect server of our own, named in the settings of this process."""
+    home = tmp_path_factory.mktemp("prefect")
+    env = os.environ | {"PREFECT_HOME": str(home), "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
+    command = [sys.executable, "-m", "prefect", "server", "start", "--port", str(_PORT)]
+    with (home / "log").open("wb") as log:
+        process = subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
+    try:
+        _wait_for_health(process)
+        with temporary_settings({PREFECT_API_URL: _URL}):
+            yield _URL
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@pytest.fixture
+def again(yard: Yard, postgres: str, monkeypatch: pytest.MonkeyPatch) -> Backfills:
+    """Backfills over a document that was read."""
+    factories.write(yard.inbox / "a.pdf", factories.pdf("ONE"))
+    yard.ingest()
+    return backfills_in(yard, postgres, monkeypatch)
+
+
+@pytest.mark.slow
+def test_without_deployments_the_remedy_is_told_and_nothing_is_changed(server: str, again: Backfills) -> None:
+    with pytest.raises(EnvironmentFault, match="has no deployment split/cpu.*'pagemill up'"):
+        again.run(everything=True, options=OTHER, here=False)
+    assert again.yard.rows("backfill") == []
+
+
+@pytest.mark.slow
+def test_drains_are_asked_for_on_the_queue_behind_the_schedule_and_the_rest_is_left_to_them(
+    server: str, again: Backfills
+) -> None:
+    with SyncPrefectClient(server) as client:
+        make_pools(client, 1)
+        register(client, read_file(find_file()).deployments)
+        again.run(everything=True, options=OTHER, here=False)
+        runs = client.read_flow_runs()
+    assert {run.work_queue_name for run in runs} == {"backfill"}
+    assert sorted((run.parameters["profile"], run.work_pool_name) for run in runs) == [("ppocr", "cpu")] * 3
+    assert again.read() == []
+    work = [(row.stage, row.status, row.priority) for row in again.yard.rows("claim") if row.priority]
+    assert work == [("split", "ready", 10)]
+    assert [row.ended_at for row in again.yard.rows("backfill")] == [None]
+
+
+@pytest.mark.parametrize("profile", profiles.PROFILES.values(), ids=lambda one: one.name)
+def test_a_served_model_is_asked_from_the_gpus_and_all_others_from_the_cpu(profile: Profile) -> None:
+    assert drains_of(profile)[1] == ("ocr/gpu" if profile.vlm else "ocr/cpu")
+
+
+def test_a_drain_waits_while_somebody_is_at_work_in_the_stages_before_its_own(yard: Yard) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf("ONE"))
+    mill, recipe_id = yard.mill(saying())
+    register_roots(mill, [yard.inbox], recipe_id)
+    before = [Stage.SPLIT, Stage.PREPROCESS]
+    # Nobody works on it: whoever waits for that may wait for ever.
+    assert is_idle(mill, [Stage.OCR], before)
+    mill.claim(Stage.SPLIT, 1)
+    assert not is_idle(mill, [Stage.OCR], before)
+    assert is_idle(mill, [Stage.OCR], [])
+    assert not is_idle(mill, [Stage.SPLIT], [])
+    mill.close()
+    t = tables.claim
+    later = sa.update(t).values(not_before=sa.func.now() + dt.timedelta(hours=1))
+    yard.database.run(lambda conn: conn.execute(later))
+    assert not is_idle(mill, [Stage.SPLIT], [])
+
+
+def _wait_for_health(process: "subprocess.Popen[bytes]") -> None:
+    deadline = time.monotonic() + 180
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{_URL}/health", timeout=5):
+                return
+        except (URLError, TimeoutError, ConnectionError):
+            time.sleep(0.5)
+    pytest.fail("the Prefect server did not start")
