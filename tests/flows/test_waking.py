@@ -59,7 +59,7 @@ def again(yard: Yard, postgres: str, monkeypatch: pytest.MonkeyPatch) -> Backfil
 
 @pytest.mark.slow
 def test_without_deployments_the_remedy_is_told_and_nothing_is_changed(server: str, again: Backfills) -> None:
-    with pytest.raises(EnvironmentFault, match="has no deployment split/cpu.*'pagemill up'"):
+    with pytest.raises(EnvironmentFault, match=r"has no deployment split/cpu.*'pagemill up'"):
         again.run(everything=True, options=OTHER, here=False)
     assert again.yard.rows("backfill") == []
 
