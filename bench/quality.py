@@ -24,7 +24,8 @@ from models.errors import PagemillError
 from models.profile import Profile
 from models.profiles import get
 from models.reading import Reading
-from tasks.work.engines import open_engine
+from models.settings import get_settings
+from tasks.work.engines import open_engine, servers_for
 from tasks.work.layertext import foreign_share
 from tasks.work.media import sniff
 from tasks.work.metrics import agreement, cer, cer_in_any_order, normalise, word_recall
@@ -270,7 +271,11 @@ def main() -> None:
     options = parser.parse_args()
     profile = get(options.profile)
     scores = []
-    with tempfile.TemporaryDirectory() as home, closing(open_engine(profile, options.jobs)) as engine:
+    servers = servers_for(profile, get_settings())
+    with (
+        tempfile.TemporaryDirectory() as home,
+        closing(open_engine(profile, options.jobs, servers)) as engine,
+    ):
         facts = ", ".join(f"{name} {value}" for name, value in engine.facts().items())
         for truth in truths(options.folder):
             scores.append(score(truth, engine, profile, options.pages, Path(home)))

@@ -66,7 +66,7 @@ def plan_of(settings: Settings, wish: Wish) -> Plan:
     if profile.vlm is None:
         raise ConfigurationError(f"Profile '{profile.name}' needs no server: it reads on the CPU by itself.")
     check_options(profile, wish.options)
-    api_key = os.environ.get("PAGEMILL_OCR_API_KEY", "")
+    api_key = settings.ocr_api_key.get_secret_value() if settings.ocr_api_key else ""
     installation = vllm.find(settings.vllm_python)
     draft = Plan(profile, wish.model or "", installation, host=wish.host, port=wish.port, api_key=api_key)
     vllm.check_versions(installation, draft.vlm)

@@ -14,7 +14,7 @@ from models.page import PageImage
 from models.profile import Profile
 from models.settings import Settings
 from tasks.work.custom import find_profile
-from tasks.work.engines import open_engine
+from tasks.work.engines import open_engine, servers_for
 
 WORDS = "hello pagemill"
 _SIZE = (480, 120)
@@ -26,7 +26,7 @@ def check_engine(settings: Settings) -> Diagnosis:
     """The engine of the default profile reads the words of a picture."""
     profile = find_profile(settings.profile, settings)
     try:
-        text, seconds = _read(profile)
+        text, seconds = _read(profile, settings)
     except PagemillError as error:
         return fail(
             "OCR engine", f"{profile.name}: {error.message} ({error.code})", "See 'pagemill profiles'."
@@ -49,11 +49,11 @@ def draw(path: Path) -> PageImage:
     return PageImage(digest, ".png", *_SIZE, transform=scale, ink=0.05, is_blank=False)
 
 
-def _read(profile: Profile) -> tuple[str, float]:
+def _read(profile: Profile, settings: Settings) -> tuple[str, float]:
     with tempfile.TemporaryDirectory(prefix="pagemill-doctor-") as folder:
         path = Path(folder) / "words.png"
         image = draw(path)
-        engine = open_engine(profile, 1)
+        engine = open_engine(profile, 1, servers_for(profile, settings))
         try:
             width, height = (side * 72 / _DPI for side in _SIZE)
             reading = engine.submit(OcrRequest(image, path, width, height, profile.recipe())).result(
