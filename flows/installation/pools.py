@@ -78,6 +78,7 @@ def _make_queue(client: SyncPrefectClient, pool: str, name: str, priority: int, 
 
 
 def _facts(rule: AutomationCore) -> Any:
-    told = rule.model_dump(mode="json", include=_COMPARED)
+    # Not as JSON: sets would come in any order, and each `up` would write the rules anew.
+    told = rule.model_dump(include=_COMPARED)
     told["trigger"].pop("id", None)
     return told

@@ -75,6 +75,14 @@ def test_no_rule_waits_longer_than_three_minutes_and_all_of_them_crash_runs() ->
         assert rule.trigger.expect == {"prefect.flow-run.*"}
 
 
+def test_a_rule_is_the_same_in_whatever_order_it_names_events() -> None:
+    rule = next(rule for rule in pools.automations() if len(rule.trigger.after) > 1)
+    trigger = rule.trigger.model_copy(update={"after": {*reversed(list(rule.trigger.after))}})
+    assert pools._facts(rule.model_copy(update={"trigger": trigger})) == pools._facts(rule)
+    fewer = rule.trigger.model_copy(update={"after": set()})
+    assert pools._facts(rule.model_copy(update={"trigger": fewer})) != pools._facts(rule)
+
+
 def test_backfills_leave_room_for_the_schedule_on_a_worker() -> None:
     assert 3 <= services.BACKFILLS <= services.CPU_RUNS - 3
     assert pools.QUEUES["scheduled"] < pools.QUEUES["backfill"]
