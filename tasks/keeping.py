@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from db import attempts, readings, timings
+from db import attempts, claims, readings, timings
 from models.attempt import Attempt
 from models.claim import Failure
 from models.errors import Code, PagemillError, PermanentError
@@ -110,8 +110,8 @@ def _write(mill: Mill, pages: Sequence[Ended]) -> None:
     runs = [run for page in pages if page.result is not None for run in _runs(mill, page, page.result)]
 
     def commit(conn: Any) -> None:
-        readings.save(conn, results)
-        attempts.save(conn, mill.run_id, tries)
+        ours = readings.save(conn, results) | claims.held(conn, [failure.claim for failure in failures])
+        attempts.save(conn, mill.run_id, [one for one in tries if one.claim.id in ours])
         timings.record(conn, mill.run_id, runs)
         settle(mill, conn, failures)
 
