@@ -43,7 +43,7 @@ run: $(VENV)/.run  ## set up and read samples/: summary, timings, a search
 	@echo "  $(BIN)/pagemill down                   stop the embedded Postgres"
 
 test: $(VENV)/.dev  ## set up and run all tests, with a real Postgres
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not vllm"
 
 test-vllm: $(VENV)/.dev  ## the tests against a real vLLM on the CPU (an environment of 2.2 GB, six minutes)
 	@# 77: vLLM cannot be had on this machine; what is lacking has been said.
@@ -55,7 +55,7 @@ check: $(VENV)/.dev  ## format, lint, types, imports and fast tests, under a min
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -m "not slow" tests/unit tests/contract
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" tests/unit tests/contract
 
 clean:  ## remove the virtual environment and caches; the knowledge base stays
 	rm -rf $(VENV) .venv-vllm .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
