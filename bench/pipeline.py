@@ -5,8 +5,8 @@
 
 First `pagemill ingest` reads the documents into a fresh home: split, pictures, requests, checks, database.
 Then the very pictures it sent are sent again as ready-made requests, N at once. The ratio of pages a second
-is the pipeline's efficiency. Replies have a fixed length, so that both do the same work. CPU seconds a page are
-those of pagemill and its children, without Postgres and the server.
+is the pipeline's efficiency. Replies have a fixed length, so that both do the same work. CPU seconds a page
+are those of pagemill and its children, without Postgres and the server.
 """
 
 import argparse
