@@ -7,7 +7,19 @@ from typing import Annotated
 import typer
 
 from cli.boundary import Boundary
-from cli.commands import ask, backfill, documents, export, ingest, maintain, serve, system, timings, up
+from cli.commands import (
+    ask,
+    backfill,
+    documents,
+    export,
+    ingest,
+    maintain,
+    review,
+    serve,
+    system,
+    timings,
+    up,
+)
 from cli.exits import MEANINGS
 
 _EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code.value:<4} {text}" for code, text in MEANINGS.items())
@@ -22,7 +34,7 @@ app = typer.Typer(
     epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (ingest, documents, ask, timings, export, system, serve, up, backfill, maintain):
+for module in (ingest, documents, ask, timings, export, system, serve, up, backfill, review, maintain):
     module.register(app)
 
 

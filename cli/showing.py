@@ -90,7 +90,8 @@ _NUMBERS = frozenset({"page", "seconds", "characters"})
 def _remarks(page: PageReport) -> str:
     if page.message:
         return f"{page.message} ({page.code})"
-    return ", ".join(finding.code for finding in page.findings)
+    reviews = (f"{review.action} by {review.person}" for review in page.reviews)
+    return ", ".join([*(finding.code for finding in page.findings), *reviews])
 
 
 def print_page(view: DocumentView, page: PageReport) -> None:
@@ -109,6 +110,9 @@ def print_page(view: DocumentView, page: PageReport) -> None:
         )
     for finding in page.findings:
         out.print(Text.assemble(severity_text(finding.severity), f" {finding.code}: {finding.message}"))
+    for review in page.reviews:
+        note = f": {review.note}" if review.note else ""
+        out.print(f"{review.action} by {review.person}, {review.at:%Y-%m-%d %H:%M:%S}Z{note}")
     out.print()
     # Not wrapped: the text's own lines are what was read.
     out.print(excuse(page) or page.text, soft_wrap=True)

@@ -1,10 +1,11 @@
 """What people see of a document: its pages under a recipe, and its editions."""
 
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
 
-from db import readings, runs, tables
+from db import decisions, readings, runs, tables
 from models.errors import Code, ConfigurationError
 from models.reading import ReadingSource
 from models.report import Edition, PageReport
@@ -42,7 +43,14 @@ def pages(
     edition_id = connection.scalar(shown.where(d.c.id == document_id, e.c.recipe_id == recipe_id))
     rows = connection.execute(_query(connection, document_id, recipe_id, edition_id)).all()
     findings = readings.findings_of(connection, [row.reading_id for row in rows if row.reading_id])
-    return tuple(_report(row, findings.get(row.reading_id, ())) for row in rows)
+    actions = decisions.of_document(connection, document_id)
+    return tuple(
+        replace(
+            _report(row, findings.get(row.reading_id, ())),
+            reviews=tuple(action for action in actions if action.page_no == row.page_no),
+        )
+        for row in rows
+    )
 
 
 def editions(connection: sa.Connection, document_id: int) -> tuple[Edition, ...]:

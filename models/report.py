@@ -4,6 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 
 from models.reading import Block, ReadingSource
+from models.review import ReviewAction
 from models.verdict import Finding, Verdict
 
 
@@ -36,6 +37,8 @@ class PageReport:
     image_sha256: str | None = None
     """Page image in the store, under the recipe's options."""
     image_suffix: str | None = None
+    reviews: tuple[ReviewAction, ...] = ()
+    """What people decided about the page, the first one first."""
 
 
 @dataclass(frozen=True, slots=True)
