@@ -80,7 +80,7 @@ def installation() -> Iterator[Installation]:
             assert done.returncode == 0, done.stdout + done.stderr
             yield made
         finally:
-            made.shell.run("down")
+            raising.down(made.settings, lambda _: None)
 
 
 def free_port() -> int:
