@@ -39,6 +39,8 @@ class Step:
     is_prepared: bool = True
     """False: the picture at full size as PNG, as a program without care sends it."""
     long_edge_px: int = 1024
+    is_bare: bool = True
+    """The server has these flags alone; False: the profile's too."""
 
 
 STEPS = (
@@ -47,20 +49,18 @@ STEPS = (
     Step("4 in flight", "fixed", 4, _GOOD),
     Step("larger batches", "fixed", 4, _GOOD + _LARGE),
     Step("legible pictures", "legible", 4, _GOOD + _LARGE),
-    Step("profile's flags, 256 in flight", "legible", 256),
+    Step("profile's flags, 256 in flight", "legible", 256, is_bare=False),
 )
 
 
 def measure(profile: Profile, wish: argparse.Namespace, folder: Path) -> list[Row]:
     """One row a step; servers are started anew only where the flags change."""
     rows: list[Row] = []
-    for number, flags in enumerate(dict.fromkeys(step.flags for step in STEPS)):
-        is_bare = flags != () or number == 0
+    servers = dict.fromkeys((step.flags, step.is_bare) for step in STEPS)
+    for number, (flags, is_bare) in enumerate(servers):
         plan = served.plan(profile, wish.model, wish.python, [*flags, *wish.flag], is_bare=is_bare)
         with served.serving(plan, folder / f"vllm-{number}.log") as url:
-            for step in (step for step in STEPS if step.flags == flags):
-                if step.in_flight > 4 and is_bare:
-                    continue
+            for step in (step for step in STEPS if (step.flags, step.is_bare) == (flags, is_bare)):
                 rows.append(_row(step, profile, wish, url, folder))
                 print(rows[-1], flush=True)
     return rows

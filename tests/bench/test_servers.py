@@ -1,0 +1,169 @@
+"""The benchmarks of served models at toy size: load, sweep, ablation, and the round on a GPU."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from bench import ablation, gpu, load, pictures, result, sweep
+from tasks.work.doubles.vllm_server import Model, Said, ScriptedVllm, overloaded
+from tests.bench import toys
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> Path:
+    path = tmp_path / "page.png"
+    Image.new("RGB", (56, 56), "white").save(path)
+    return path
+
+
+def test_a_body_asks_for_just_so_many_tokens_or_at_most_so_many(picture: Path) -> None:
+    exact = json.loads(load.body(picture, toys.vlm(), 40))
+    free = json.loads(load.body(picture, toys.vlm(), 40, exact=False))
+    assert (exact["max_tokens"], exact["min_tokens"], exact["ignore_eos"]) == (40, 40, True)
+    assert free["max_tokens"] == 40
+    assert "min_tokens" not in free
+
+
+@pytest.mark.parametrize(("suffix", "kind"), [(".png", "png"), (".webp", "webp"), (".jpg", "jpeg")])
+def test_a_picture_is_sent_under_its_own_type(tmp_path: Path, suffix: str, kind: str) -> None:
+    path = tmp_path / f"page{suffix}"
+    Image.new("RGB", (56, 56)).save(path)
+    (image, text) = json.loads(load.body(path, toys.vlm(), 40))["messages"][0]["content"]
+    assert image["image_url"]["url"].startswith(f"data:image/{kind};base64,")
+    assert text["text"] == toys.vlm().task("").prompt
+
+
+def test_a_volley_sends_every_body_and_never_more_at_once_than_wished(picture: Path) -> None:
+    body = load.body(picture, toys.vlm(), 40)
+    with ScriptedVllm(Said("A page.", tokens=5, seconds=0.02)) as server:
+        volley = load.fire(server.url, [body] * 6, 2)
+        assert (len(server.entries), server.most_open) == (6, 2)
+    row = volley.row()
+    assert (row["in_flight"], row["pages"], row["failed"]) == (2, 6, 0)
+    assert [shot.tokens_out for shot in volley.shots] == [5] * 6
+    assert 0.02 <= row["p50_s"] <= row["p95_s"] <= row["p99_s"]
+
+
+def test_requests_without_an_answer_are_counted_and_cost_no_latency(picture: Path) -> None:
+    body = load.body(picture, toys.vlm(), 40)
+    with ScriptedVllm([Said("A page.", tokens=5), overloaded()]) as server:
+        volley = load.fire(server.url, [body, body], 1)
+    assert volley.failed == 1
+    assert volley.shots[1].error == "HTTP 503"
+    assert volley.latency(50) == volley.shots[0].seconds
+    (gone,) = load.fire("http://127.0.0.1:1", [body], 1).shots
+    assert gone.error == "ConnectError"
+
+
+def test_the_key_is_sent_where_there_is_one(picture: Path) -> None:
+    body = load.body(picture, toys.vlm(), 40)
+    with ScriptedVllm(Said("A page."), model=Model(api_key="sesame")) as server:
+        assert load.fire(server.url, [body], 1).shots[0].error == "HTTP 401"
+        assert load.fire(server.url, [body], 1, "sesame").failed == 0
+
+
+def test_a_sweep_has_a_row_for_each_number_in_flight(server: ScriptedVllm, picture: Path) -> None:
+    rows = sweep.sweep(server.url, [load.body(picture, toys.vlm(), 40)] * 12, [1, 2])
+    assert [(row["in_flight"], row["pages"]) for row in rows] == [(1, 8), (2, 8)]
+    assert all("cores_busy" in row for row in rows)
+
+
+def test_a_sweep_from_documents_to_a_saved_result(
+    server: ScriptedVllm, in_process: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed = ["glm-ocr", str(toys.TYPED), "--url", server.url, "--in-flight", "2", "--pages", "2"]
+    monkeypatch.setattr(
+        sys, "argv", ["sweep", *typed, "--tokens", "32", "--jobs", "1", "--out", str(tmp_path)]
+    )
+    sweep.main()
+    saved = result.load(tmp_path / "sweep.json")
+    assert (saved.rows[0]["in_flight"], saved.rows[0]["failed"]) == (2, 0)
+    assert (saved.facts["profile"], saved.facts["tokens"]) == ("glm-ocr", 32)
+
+
+@pytest.mark.slow
+def test_prepared_pictures_are_repeated_up_to_the_wish_and_sized_as_asked(
+    in_process: None, tmp_path: Path
+) -> None:
+    full, small = (
+        sweep.prepared(toys.GLM, toys.wish("--pages", "3", "--resolution", size), tmp_path)
+        for size in ("max", "legible")
+    )
+    assert len(full) == len(small) == 3
+    assert full[0].width_px > small[0].width_px
+
+
+@pytest.mark.slow
+def test_each_step_of_the_tuning_is_measured_on_as_few_servers_as_can_be(
+    planned: list[dict[str, Any]], in_process: None, tmp_path: Path
+) -> None:
+    rows = ablation.with_gain(ablation.measure(toys.GLM, toys.wish("--pages", "1"), tmp_path))
+    assert [row["step"] for row in rows] == [step.name for step in ablation.STEPS]
+    assert rows[0]["of_first"] == 1
+    assert all(row["failed"] == 0 for row in rows)
+    assert [one["is_bare"] for one in planned] == [True, True, True, False]
+    assert "6144" in planned[2]["extra"]
+    assert planned[3]["extra"] == []
+
+
+@pytest.mark.slow
+def test_a_step_without_care_sends_the_picture_as_png_at_full_size(
+    server: ScriptedVllm, in_process: None, tmp_path: Path
+) -> None:
+    careless, careful = ablation.STEPS[:2]
+    for step in (careless, careful):
+        ablation._row(step, toys.GLM, toys.wish("--pages", "1"), server.url, tmp_path)
+    sent = {path.suffix: path for path in (tmp_path / "store").rglob("*") if path.is_file()}
+    with Image.open(sent[".png"]) as png, Image.open(sent[".jpg"]) as jpeg:
+        assert max(png.size) > 1024 >= min(jpeg.size)
+    assert {entry.asked.prompt for entry in server.entries} == {toys.vlm().task("").prompt}
+
+
+def test_gains_are_shares_of_the_first_step() -> None:
+    rows = ablation.with_gain([{"s_per_page": 4.0}, {"s_per_page": 1.0}])
+    assert [row["of_first"] for row in rows] == [1.0, 0.25]
+
+
+def gpu_wish(out: Path) -> argparse.Namespace:
+    return argparse.Namespace(
+        documents=[toys.TYPED], glm="/weights", qwen="/weights", python=None, random=True,
+        pages=1, tokens=32, jobs=1, out=out,
+    )  # fmt: skip
+
+
+def test_the_round_on_a_gpu_measures_the_defaults_without_the_profile_s_flags(
+    planned: list[dict[str, Any]], in_process: None, tmp_path: Path
+) -> None:
+    gpu.default(gpu_wish(tmp_path / "out"), tmp_path)
+    assert planned[0]["is_bare"]
+    assert planned[0]["extra"] == ["--load-format", "dummy"]
+    saved = result.load(tmp_path / "out" / "gpu-default.json")
+    assert [row["in_flight"] for row in saved.rows] == [1, 16, 64, 256]
+
+
+def test_a_row_of_the_round_names_the_size_of_its_pictures(
+    server: ScriptedVllm, picture: Path, tmp_path: Path
+) -> None:
+    row = gpu._size_row(server.url, toys.vlm(), "legible", [picture] * 2, gpu_wish(tmp_path))
+    assert (row["resolution"], row["pages"], row["failed"]) == ("legible", 2, 0)
+
+
+def test_pictures_are_made_of_readable_pages_that_are_not_blank(in_process: None, tmp_path: Path) -> None:
+    documents = [toys.BLANK, toys.BROKEN, toys.SCAN]
+    made = pictures.make(documents, toys.GLM.recipe(), tmp_path, 4, 1)
+    assert {one.document for one in made} == {toys.SCAN.name}
+    with Image.open(made[0].path) as image:
+        assert image.size == (made[0].width_px, made[0].height_px)
+    assert len(pictures.repeated(made, 5)) == 5
+    assert toys.FAX in set(pictures.files([toys.DOCUMENTS]))
+
+
+@pytest.mark.slow
+def test_pictures_are_made_in_processes_of_their_own(tmp_path: Path) -> None:
+    made = pictures.make([toys.TYPED], toys.GLM.recipe(), tmp_path, 1, 1)
+    assert [one.document for one in made] == [toys.TYPED.name]
