@@ -8,7 +8,7 @@ from models.stage import Stage
 from tasks.backfill import close_ended
 
 
-@flow(name="load", persist_result=False)
+@flow(name="load", flow_run_name="load-{profile}", persist_result=False)
 def load(profile: str = "ppocr", budget_s: Budget | None = None, linger_s: Linger = 5.0) -> int:
     """Load finished documents until nothing is left; returns the id of the run.
 

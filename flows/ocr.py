@@ -7,7 +7,7 @@ from flows.lines import ocr_lines
 from models.stage import Stage
 
 
-@flow(name="ocr", persist_result=False)
+@flow(name="ocr", flow_run_name="ocr-{profile}", persist_result=False)
 def ocr(profile: str = "ppocr", budget_s: Budget | None = None, linger_s: Linger = 5.0) -> int:
     """Read prepared pages until nothing is left; returns the id of the run.
 

@@ -11,6 +11,7 @@ from prefect.context import FlowRunContext
 
 from db import runs
 from db.engine import open_database
+from flows.telling import tell
 from models.recipe import Recipe
 from models.settings import Settings, get_settings
 from models.stage import Outcome
@@ -61,7 +62,7 @@ def open_mill(
     if caller:
         mill.stopping = caller.stop
         caller.started(run_id)
-    with _running(mill):
+    with _running(mill, kind):
         yield mill, recipe_id(mill, recipe)
 
 
@@ -77,7 +78,7 @@ def prefect_run_id() -> str | None:
 
 
 @contextmanager
-def _running(mill: Mill) -> Iterator[None]:
+def _running(mill: Mill, kind: str) -> Iterator[None]:
     outcome = Outcome.FAILED
     try:
         mill.free_dead()
@@ -86,4 +87,5 @@ def _running(mill: Mill) -> Iterator[None]:
     finally:
         mill.close()
         mill.database.run(lambda conn: runs.finish(conn, mill.run_id, outcome))
+        tell(mill, kind)
         mill.database.close()

@@ -7,7 +7,7 @@ from flows.lines import split_lines
 from models.stage import Stage
 
 
-@flow(name="split", persist_result=False)
+@flow(name="split", flow_run_name="split-{profile}", persist_result=False)
 def split(profile: str = "ppocr", budget_s: Budget | None = None, linger_s: Linger = 5.0) -> int:
     """Split and prepare until nothing is left; returns the id of the run.
 

@@ -55,6 +55,23 @@ def test_a_run_with_a_server_is_recorded_and_ends_the_same(yard: Yard, server: s
     assert {row.prefect_run_id for row in yard.rows("stage_run")} == {run.prefect_run_id}
 
 
+def test_the_screen_shows_the_stages_of_a_run_and_what_failed(yard: Yard, server: str, postgres: str) -> None:
+    factories.write(yard.inbox / "good.pdf", factories.pdf("Words that a machine can read"))
+    factories.write(yard.inbox / "torn.pdf", b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\n")
+    run_id = _ingest(yard, server, postgres, code=3)
+    (run,) = yard.rows("run", id=run_id)
+    wanted = json.dumps({"artifacts": {"flow_run_id": {"any_": [run.prefect_run_id]}}}).encode()
+    request = urllib.request.Request(
+        f"{server}/artifacts/filter", wanted, {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request) as answer:
+        shown = {artifact["key"]: artifact["data"] for artifact in json.load(answer)}
+    stages = [row["stage"] for row in json.loads(shown["ingest-stages"])]
+    assert stages == ["split", "preprocess", "ocr", "validate", "load"]
+    assert "torn.pdf" in shown["ingest-failures"]
+    assert "`zero-pages`" in shown["ingest-failures"]
+
+
 def test_what_prefect_keeps_is_used_again_by_content(yard: Yard, server: str, postgres: str) -> None:
     factories.write(yard.inbox / "b.pdf", factories.pdf("Another page to read"))
     _ingest(yard, server, postgres)
@@ -70,7 +87,7 @@ def test_what_prefect_keeps_is_used_again_by_content(yard: Yard, server: str, po
     assert sorted(path.name.split("-")[0] for path in kept) == ["preprocess", "split"]
 
 
-def _ingest(yard: Yard, server: str, postgres: str) -> int:
+def _ingest(yard: Yard, server: str, postgres: str, code: int = 0) -> int:
     """The command as a user with both servers runs it; the id of its run."""
     env = os.environ | {
         "PAGEMILL_HOME": str(yard.home),
@@ -79,7 +96,8 @@ def _ingest(yard: Yard, server: str, postgres: str) -> int:
         "PREFECT_API_URL": server,
     }
     command = [sys.executable, "-m", "cli.main", "ingest", str(yard.inbox)]
-    subprocess.run(command, env=env, check=True, capture_output=True)
+    done = subprocess.run(command, env=env, check=False, capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
     run_id: int = yard.rows("run")[-1].id
     return run_id
 
