@@ -1,4 +1,4 @@
-"""What the benchmarks need, at toy size: a served model that answers at once, and pictures made in-process."""
+"""What benchmarks need at toy size: a served model that answers at once, pictures made in-process."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,0 +1,156 @@
+"""What benchmarks of servers keep and watch: results, gauges, and the server they start."""
+
+import json
+import sys
+import types
+from pathlib import Path
+
+import psutil
+import pytest
+
+from bench import result, served
+from bench.watch import CpuClock, Gauge
+from models.errors import ConfigurationError, EngineUnavailable
+from tasks.work.serving.plan import Plan
+from tests.bench import toys
+from tests.e2e.test_ask_and_serve import machine
+
+ROWS = ({"what": "raw", "pages_per_s": 12.345678, "failed": 0}, {"what": "ingest", "of_raw": None})
+
+
+def test_a_result_is_read_as_it_was_saved(tmp_path: Path) -> None:
+    kept = result.Result("toy", "a toy", ROWS, {"pages": 2}, "python -m bench.toy", "2026-11-30T12:00:00")
+    path = kept.save(tmp_path / "new" / "folder")
+    assert path.name == "toy.json"
+    assert result.load(path) == kept
+    assert json.loads(path.read_text())["at"] == "2026-11-30T12:00:00"
+
+
+def test_a_table_has_every_column_and_figures_to_three_digits() -> None:
+    head, rule, first, second = result.table(ROWS).splitlines()
+    assert head == "| what | pages_per_s | failed | of_raw |"
+    assert rule.count("---") == 4
+    assert first == "| raw | 12.3 | 0 |  |"
+    assert second == "| ingest |  |  |  |"
+    assert result.table([{"x": 1234.56}]).endswith("| 1,235 |")
+
+
+def test_a_result_says_how_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["sweep.py", "glm-ocr", "a b.pdf"])
+    assert result.Result("toy", "", ()).command.endswith("glm-ocr 'a b.pdf'")
+    assert set(result.machine()) == {"python", "system", "machine", "pagemill"}
+
+
+def test_a_gauge_looks_at_the_cores_while_something_runs() -> None:
+    with Gauge() as gauge:
+        assert not gauge._ended.wait(0.6)
+    assert len(gauge.cpu) >= 2
+    assert 0 <= gauge.row()["cores_busy"] <= (psutil.cpu_count() or 1)  # type: ignore[operator]
+    assert not gauge._thread.is_alive()
+
+
+def test_figures_of_a_gpu_are_told_where_there_is_one() -> None:
+    gauge = Gauge()
+    assert set(gauge.row()) == {"cores_busy"}
+    gauge.busy, gauge.memory_mb, gauge.power_w = [80.0, 90.0], [1_000.0, 3_000.4], [500.0, 700.0]
+    assert gauge.row() == {"cores_busy": 0, "gpu_busy": 0.85, "gpu_memory_mb": 3000, "gpu_power_w": 600}
+
+
+def test_a_clock_counts_the_cpu_of_a_process_and_of_its_ended_children() -> None:
+    burn = "import time\nwhile time.process_time() < 0.3: pass"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}]); sys.exit(3)"
+    process = psutil.Popen([sys.executable, "-c", parent])
+    clock = CpuClock(process.pid)
+    assert clock.watch(process, every_s=0.02) == 3
+    assert clock.seconds > 0.2
+    assert clock.peak_mb > 5
+
+
+@pytest.fixture
+def vllm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The Python of an environment that says it holds vLLM, beside a driver that names one GPU."""
+    for name, value in machine(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    return tmp_path / "python-vllm"
+
+
+def flags(plan: Plan) -> list[str]:
+    return plan.servers()[0].command()
+
+
+def test_a_server_of_a_benchmark_takes_the_first_gpu_and_a_free_port(vllm: Path) -> None:
+    plan = served.plan(toys.GLM, "/weights", vllm, ["--load-format", "dummy"], options=["mtp"])
+    assert plan.gpus == (0,)
+    assert plan.port > 1024
+    assert flags(plan)[-2:] == ["--load-format", "dummy"]
+    assert plan.options == ("mtp",)
+
+
+def test_a_bare_server_has_none_of_the_profile_s_flags(vllm: Path) -> None:
+    bare = served.plan(toys.GLM, "/weights", vllm, [], is_bare=True)
+    tuned = served.plan(toys.GLM, "/weights", vllm, [])
+    own = {flag.flag for flag in toys.vlm().flags if flag.state == "on"}
+    assert own & set(flags(tuned))
+    assert not own & set(flags(bare))
+
+
+def test_a_server_that_does_not_start_is_told_with_its_log(
+    vllm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served, "_SETTLE_S", 0.0)
+    log = tmp_path / "vllm.log"
+    plan = served.plan(toys.GLM, str(tmp_path / "weights"), vllm, [])
+    with pytest.raises(EngineUnavailable, match=r"vllm\.log says why"), served.serving(plan, log):
+        pass
+
+
+def test_wishes_have_their_usual_values() -> None:
+    wish = toys.wish()
+    assert (wish.in_flight, wish.url, wish.bare, wish.out) == (
+        "1,4,16,64,256",
+        "",
+        False,
+        Path("bench-results"),
+    )
+    with pytest.raises(SystemExit):
+        toys.wish("--resolution", "huge")
+
+
+def test_plain_transformers_take_what_the_round_on_a_gpu_gives_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("torch", "transformers"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    monkeypatch.delitem(sys.modules, "bench.plain", raising=False)
+    from bench import plain
+
+    asked: list[tuple[str, bool]] = []
+
+    def open_model(folder: str, *, is_random: bool) -> object:
+        asked.append((folder, is_random))
+        raise ConfigurationError("no model here")
+
+    monkeypatch.setattr(plain, "open_model", open_model)
+    words = ["/weights", "a.png", "b.png", "--tokens", "128", "--batches", "1,20", "--requests", "20"]
+    monkeypatch.setattr(sys, "argv", ["plain.py", *words, "--random"])
+    with pytest.raises(ConfigurationError, match="no model here"):
+        plain.main()
+    assert asked == [("/weights", True)]
+
+
+BENCHES = sorted(
+    path.stem
+    for path in (toys.ROOT / "bench").glob("*.py")
+    if "ArgumentParser" in path.read_text() or "sweep import parser" in path.read_text()
+)
+
+
+@pytest.mark.parametrize("name", [name for name in BENCHES if name != "plain"])
+def test_every_benchmark_has_a_help_that_says_how_it_is_called(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = __import__(f"bench.{name}", fromlist=["main"])
+    monkeypatch.setattr(sys, "argv", [name, "--help"])
+    with pytest.raises(SystemExit) as ended:
+        module.main()
+    assert ended.value.code == 0
+    assert "usage: " in capsys.readouterr().out
+    assert f"python -m bench.{name}" in (module.__doc__ or "")
