@@ -17,7 +17,7 @@ from tasks.work.parsers.tags import tidied
 REPAIRED = "html-repaired"
 UNPARSABLE = "unparsable"
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_NUMBER = re.compile(r"\(?\s*([A-Za-z]?\d[\w.]{0,8})\s*\)?")
+_NUMBER = re.compile(r"\(?\s*((?:[A-Za-z]\.?)?\d[\w.]{0,8})\s*\)?")
 
 
 @dataclass(frozen=True, slots=True)
