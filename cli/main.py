@@ -14,6 +14,7 @@ from cli.commands import (
     export,
     ingest,
     maintain,
+    report,
     review,
     serve,
     system,
@@ -34,7 +35,8 @@ app = typer.Typer(
     epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (ingest, documents, ask, timings, export, system, serve, up, backfill, review, maintain):
+_MODULES = (ingest, documents, ask, timings, export, system, serve, up, backfill, review, report, maintain)
+for module in _MODULES:
     module.register(app)
 
 

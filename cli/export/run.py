@@ -28,7 +28,7 @@ def export_documents(
         raise ConfigurationError("Several documents need a folder: --output FOLDER.")
     with connected(settings) as connection:
         if output is not None:
-            _refuse_input(output, scans.watched(connection))
+            refuse_input(output, scans.watched(connection))
         found = [view_of(connection, ref) for ref in refs]
     views = list({view.document.id: view for view in found}.values())
     texts = [RENDERERS[kind](view) for view in views]
@@ -41,8 +41,11 @@ def export_documents(
         typer.echo(f"{path}: {_summary(view)}", err=True)
 
 
-def _refuse_input(output: Path, roots: frozenset[str]) -> None:
-    """What is written below a root that is scanned again and again would be found there."""
+def refuse_input(output: Path, roots: frozenset[str]) -> None:
+    """What is written below a root that is scanned again and again would be found there.
+
+    Raises ConfigurationError (output-in-input).
+    """
     place = output.resolve()
     for root in roots:
         if not is_url(root) and place.is_relative_to(Path(root).resolve()):

@@ -1,0 +1,92 @@
+"""A run's times, findings and worst pages, gathered to be looked at."""
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from db import review, runs, summaries, tables
+from models.errors import Code, ConfigurationError
+from models.review import ReviewQuery
+from models.run_report import FindingCount, RunReport, StageTime
+from models.stage import Outcome, Stage
+from models.verdict import Severity, Verdict
+
+t, met, run = tables.stage_run, tables.run_document, tables.run
+
+_SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+
+
+def newest(connection: sa.Connection) -> int:
+    """The last run that met or worked on documents. Raises ConfigurationError (not-found)."""
+    last = [connection.scalar(sa.select(sa.func.max(table.c.run_id))) for table in (met, t)]
+    known = [found for found in last if found is not None]
+    if not known:
+        raise ConfigurationError("There was no run yet. Try: pagemill ingest FOLDER", Code.NOT_FOUND)
+    return int(max(known))
+
+
+def of_run(connection: sa.Connection, run_id: int, worst: int, text_chars: int) -> RunReport:
+    """A run with at most `worst` of its pages that wait for a person, and so much of their texts.
+
+    Raises ConfigurationError (not-found).
+    """
+    summary = summaries.of_run(connection, run_id)
+    recipe_id = summary.run.recipe_id
+    asked = ReviewQuery(run_id=run_id, limit=worst, text_chars=text_chars)
+    pages, waiting = review.waiting(connection, asked)
+    return RunReport(
+        summary=summary,
+        profile="" if recipe_id is None else runs.recipe(connection, recipe_id).profile,
+        stages=stages(connection, run_id),
+        findings=findings(connection, run_id),
+        worst=pages,
+        waiting=waiting,
+    )
+
+
+def stages(connection: sa.Connection, run_id: int) -> tuple[StageTime, ...]:
+    """What each stage took in a run, in the order of the story.
+
+    Of a run that only put documents into the ledger, what others have done about them since.
+    """
+    has_own = connection.scalar(sa.select(sa.exists().where(t.c.run_id == run_id)))
+    mine = t.c.run_id == run_id
+    if not has_own:
+        of_met = t.c.document_id.in_(sa.select(met.c.document_id).where(met.c.run_id == run_id))
+        began = sa.select(run.c.started_at).where(run.c.id == run_id).scalar_subquery()
+        mine = of_met & (t.c.started_at >= began)
+    wall = sa.func.extract("epoch", sa.func.max(t.c.ended_at) - sa.func.min(t.c.started_at))
+    query = sa.select(
+        t.c.stage,
+        sa.func.count(t.c.document_id.distinct()).label("documents"),
+        *(sa.func.sum(t.c[name]).label(name) for name in ("pages", "cached", "seconds")),
+        wall.label("wall_s"),
+        sa.func.count().filter(t.c.outcome == Outcome.RETRY.value).label("retries"),
+    )
+    rows = connection.execute(query.where(mine).group_by(t.c.stage)).all()
+    order = list(Stage)
+    found = [_stage_time(row) for row in rows]
+    return tuple(sorted(found, key=lambda one: order.index(one.stage)))
+
+
+def _stage_time(row: sa.Row[Any]) -> StageTime:
+    names = ("documents", "pages", "cached", "seconds", "retries")
+    known = {name: getattr(row, name) for name in names}
+    return StageTime(stage=Stage(row.stage), wall_s=float(row.wall_s), **known)
+
+
+def findings(connection: sa.Connection, run_id: int) -> tuple[FindingCount, ...]:
+    """What was found in the pages that the run's documents show, and why pages of them could not be read."""
+    d, e, f = tables.document, tables.edition_page, tables.finding
+    of_run = d.c.id.in_(review.of_run(run_id))
+    shown = sa.select(d.c.id.label("document_id"), e.c.page_no)
+    shown = shown.join(e, e.c.edition_id == d.c.edition_id).where(of_run)
+    found = shown.add_columns(f.c.code, f.c.severity).join(f, f.c.reading_id == e.c.reading_id)
+    is_unread = (e.c.verdict == Verdict.BAD.value) & e.c.reading_id.is_(None) & e.c.code.is_not(None)
+    unread = shown.add_columns(e.c.code, sa.literal(Severity.ERROR.value)).where(is_unread)
+    every = sa.union_all(found, unread).subquery("every")
+    pages = sa.func.count(sa.tuple_(every.c.document_id, every.c.page_no).distinct())
+    query = sa.select(every.c.code, every.c.severity, pages, sa.func.count(every.c.document_id.distinct()))
+    rows = connection.execute(query.group_by(every.c.code, every.c.severity))
+    counts = [FindingCount(row[0], Severity(row[1]), row[2], row[3]) for row in rows]
+    return tuple(sorted(counts, key=lambda one: (_SEVERITIES.index(one.severity), -one.pages, one.code)))
