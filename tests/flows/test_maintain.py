@@ -102,7 +102,7 @@ def test_old_pictures_go_and_young_ones_stay(read: Yard, settings: Settings) -> 
 @pytest.mark.parametrize(
     "need",
     [
-        "UPDATE claim SET status = 'ready' WHERE page_no = 1",
+        "UPDATE claim SET status = 'ready' WHERE page_no > 0",
         "UPDATE claim SET status = 'waiting' WHERE page_no = 0",
         "UPDATE claim SET status = 'failed', code = 'x'",
         "UPDATE reading SET verdict = 'suspect'",
