@@ -231,7 +231,7 @@ def end_backend(database: Database, pid: int) -> None:
 
 def test_more_connections_than_the_server_takes_are_a_passing_error(database: Database) -> None:
     url = database.engine.url.render_as_string(hide_password=False)
-    others = [Database(url) for _ in range(8)]
+    others = [Database(url) for _ in range(16)]
     for other in others:
         other.run(lambda conn: None)
     with contextlib.ExitStack() as stack:
