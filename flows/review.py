@@ -64,7 +64,7 @@ def _read(mill: Mill, asked: Sequence[Asked], *, here: bool) -> None:
             lines = [line for line in split_lines() if line.stage is Stage.PREPROCESS]
             drain(mill, [*lines, *ocr_lines(mill.profile)], lambda: not _is_busy(mill, asked))
         return
-    wake(mill.profile.name, SCHEDULED)
+    wake(mill.profile, SCHEDULED)
     while _is_busy(mill, asked) and not mill.stopping.wait(_LOOK_S):
         pass
 
