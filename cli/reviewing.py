@@ -9,11 +9,11 @@ from rich.text import Text
 
 from cli.output import console, print_json, table
 from cli.session import connected
+from cli.views import picture_path
 from cli.words import plural, verdict_text
 from db import documents, review
 from models.review import PageRef, PageToReview, ReviewAction, ReviewQuery, Try
 from models.settings import Settings
-from tasks.work.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,9 @@ class WaitingReport:
 
 def waiting(settings: Settings, query: ReviewQuery) -> WaitingReport:
     """Pages that wait for a person, with the paths of their pictures where these are still there."""
-    store = Store(settings.store)
     with connected(settings) as connection:
         pages, total = review.waiting(connection, query)
-    return WaitingReport(tuple(_with_picture(page, store) for page in pages), total)
+    return WaitingReport(tuple(_with_picture(page, settings) for page in pages), total)
 
 
 def show_waiting(settings: Settings, refs: Sequence[str], limit: int, *, as_json: bool) -> None:
@@ -84,10 +83,8 @@ def print_history(out: Console, actions: Sequence[ReviewAction]) -> None:
     out.print(shown)
 
 
-def _with_picture(page: PageToReview, store: Store) -> PageToReview:
-    if page.image_sha256 is None or not store.exists(page.image_sha256, page.image_suffix or ""):
-        return page
-    return replace(page, picture=str(store.path(page.image_sha256, page.image_suffix or "")))
+def _with_picture(page: PageToReview, settings: Settings) -> PageToReview:
+    return replace(page, picture=picture_path(settings, page.image_sha256, page.image_suffix))
 
 
 def _why(page: PageToReview) -> str:

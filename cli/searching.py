@@ -1,6 +1,6 @@
 """pagemill search: what the knowledge base says to a question."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 import sqlalchemy as sa
@@ -10,12 +10,16 @@ from rich.text import Text
 from cli.choices import Mode
 from cli.output import console, print_json
 from cli.session import connected
-from db import search
+from cli.views import picture_path
+from db import review, search
 from db.engine import has_vectors
+from models.review import Gap
 from models.search import Hit, QueryVector
 from models.settings import Settings
 from models.text import printable
 from tasks.work.embedding import open_embedder
+
+_MOST_GAPS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class Answer:
     mode: Mode
     """How it was ranked: `text` where hybrid was asked for and the database has no vectors."""
     hits: tuple[Hit, ...]
+    gaps: tuple[Gap, ...] = ()
+    """Pages of the documents found that could not be read: what stands there nobody knows."""
 
 
 def show_hits(settings: Settings, query: str, limit: int, mode: Mode, *, as_json: bool) -> None:
@@ -33,7 +39,9 @@ def show_hits(settings: Settings, query: str, limit: int, mode: Mode, *, as_json
     with connected(settings) as connection:
         vector = _vector(connection, settings, query) if mode is Mode.HYBRID else None
         hits = search.search(connection, query, vector, limit)
-    answer = Answer(query, Mode.TEXT if vector is None else Mode.HYBRID, hits)
+        gaps = review.gaps(connection, {hit.document_id for hit in hits})
+    found = tuple(replace(gap, picture=_picture(settings, gap)) for gap in gaps)
+    answer = Answer(query, Mode.TEXT if vector is None else Mode.HYBRID, hits, found)
     if as_json:
         print_json(answer)
     else:
@@ -49,6 +57,17 @@ def print_hits(answer: Answer, out: Console) -> None:
         if hit.headings:
             out.print(Text(f"    {' › '.join(hit.headings)}", style="dim"), soft_wrap=True)
         out.print(Text("    ").append(highlighted(hit, marks=not out.is_terminal)), soft_wrap=True)
+    for gap in answer.gaps[:_MOST_GAPS]:
+        out.print(Text(gap_told(gap), style="dim"), soft_wrap=True)
+    if len(answer.gaps) > _MOST_GAPS:
+        out.print(Text(f"and {len(answer.gaps) - _MOST_GAPS:,} pages more.", style="dim"))
+
+
+def gap_told(gap: Gap) -> str:
+    """Which page could not be read, why, and where its picture is."""
+    code = f" ({gap.code})" if gap.code else ""
+    told = f"Document {gap.document_id}, page {gap.page_no} could not be read{code}: "
+    return f"{told}{gap.message or 'no reason is known.'} {gap.picture}".rstrip()
 
 
 def hit_name(hit: Hit) -> str:
@@ -76,6 +95,10 @@ def highlighted(hit: Hit, *, marks: bool) -> Text:
         shown.append(f"‹{term}›" if marks else term, style="bold yellow")
         end = stop
     return shown.append(hit.snippet[end:])
+
+
+def _picture(settings: Settings, gap: Gap) -> str:
+    return picture_path(settings, gap.image_sha256, gap.image_suffix)
 
 
 def _vector(connection: sa.Connection, settings: Settings, query: str) -> QueryVector | None:

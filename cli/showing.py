@@ -4,7 +4,7 @@ from rich.text import Text
 
 from cli.output import console, print_json, table
 from cli.session import connected
-from cli.views import DocumentView, excuse, view_of
+from cli.views import DocumentView, excuse, view_of, with_pictures
 from cli.words import plural, severity_text, status_text, verdict_text
 from models.errors import Code, ConfigurationError
 from models.report import PageReport
@@ -15,7 +15,7 @@ from models.text import printable
 def show_document(settings: Settings, ref: str, page_no: int | None, *, as_json: bool) -> None:
     """Print a document, or its page `page_no`. Raises ConfigurationError (not-found)."""
     with connected(settings) as connection:
-        view = view_of(connection, ref)
+        view = with_pictures(view_of(connection, ref), settings)
     if page_no is None:
         if as_json:
             print_json(view)
@@ -116,6 +116,8 @@ def print_page(view: DocumentView, page: PageReport) -> None:
     out.print()
     # Not wrapped: the text's own lines are what was read.
     out.print(excuse(page) or page.text, soft_wrap=True)
+    if page.page_no in view.pictures:
+        out.print(f"Its picture: {view.pictures[page.page_no]}", soft_wrap=True)
     if excuse(page) and page.text:
         out.print("\nWhat was read all the same:\n")
         out.print(page.text, soft_wrap=True)

@@ -1,6 +1,7 @@
 """A document as it is shown and exported: facts and pages in order, bad ones in their place."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 import sqlalchemy as sa
@@ -8,8 +9,10 @@ import sqlalchemy as sa
 from db import documents, reports, runs
 from models.document import Document
 from models.report import PageReport
+from models.settings import Settings
 from models.text import printable
 from models.verdict import Severity, Verdict
+from tasks.work.store import Store
 
 UNREADABLE = frozenset({Verdict.BAD, Verdict.SKIPPED})
 
@@ -21,6 +24,8 @@ class DocumentView:
     document: Document
     profile: str | None
     pages: tuple[PageReport, ...]
+    pictures: Mapping[int, str] = field(default_factory=dict)
+    """Paths of the page images of pages without text, by page number, where these are still there."""
 
     @property
     def name(self) -> str:
@@ -45,6 +50,24 @@ def view_of(connection: sa.Connection, ref: str) -> DocumentView:
         return DocumentView(document, None, ())
     profile = runs.recipe(connection, recipe_id).profile
     return DocumentView(document, profile, reports.pages(connection, document.id, recipe_id))
+
+
+def with_pictures(view: DocumentView, settings: Settings) -> DocumentView:
+    """The view with the pictures of its pages without text, so that a person can look at these."""
+    paths = {
+        page.page_no: picture_path(settings, page.image_sha256, page.image_suffix)
+        for page in view.pages
+        if is_missing(page)
+    }
+    return replace(view, pictures={number: path for number, path in paths.items() if path})
+
+
+def picture_path(settings: Settings, sha256: str | None, suffix: str | None) -> str:
+    """Where a page image lies; empty where there is none, or none any more."""
+    store = Store(settings.store)
+    if sha256 is None or not store.exists(sha256, suffix or ""):
+        return ""
+    return str(store.path(sha256, suffix or ""))
 
 
 def called(document: Document) -> str:

@@ -182,3 +182,5 @@ class Gap:
     message: str | None
     image_sha256: str | None
     image_suffix: str | None
+    picture: str = ""
+    """Path of the page image; empty where there is none any more."""

@@ -1,8 +1,10 @@
 """One standalone HTML file: everything escaped, no script, nothing loaded from elsewhere."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html import escape
+from pathlib import Path
 
+from cli.report.thumbnails import data_url
 from cli.views import DocumentView, excuse, is_missing
 from models.reading import Block, BlockType
 from models.report import PageReport
@@ -32,17 +34,24 @@ def render(view: DocumentView) -> str:
 def _body(view: DocumentView) -> list[str]:
     if not view.pages:
         return [f'<p class="excuse">{escape(view.excuse)}</p>']
-    return [_page(page) for page in view.pages]
+    return [_page(view, page) for page in view.pages]
 
 
-def _page(page: PageReport) -> str:
+def _page(view: DocumentView, page: PageReport) -> str:
     if excuse(page):
         kind = "excuse" if is_missing(page) else "blank"
-        content = [f'<p class="{kind}">{escape(excuse(page))}</p>']
+        content = [f'<p class="{kind}">{escape(excuse(page))}</p>', *_thumbnail(view, page)]
     else:
         content = [_block(block) for block in page.blocks] or [f"<p>{escape(page.text)}</p>"]
     number = f'<p class="number">Page {page.page_no}</p>'
     return "\n".join([f'<section id="page-{page.page_no}">', number, *content, "</section>"])
+
+
+def _thumbnail(view: DocumentView, page: PageReport) -> Iterator[str]:
+    """The page's picture, small and in the file itself."""
+    url = data_url(Path(view.pictures[page.page_no])) if page.page_no in view.pictures else ""
+    if url:
+        yield f'<img src="{url}" alt="Page {page.page_no}">'
 
 
 def _block(block: Block) -> str:

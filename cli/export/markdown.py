@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from urllib.parse import quote
 
 from cli.views import DocumentView, excuse
 from models.reading import Block, BlockType
@@ -18,7 +19,7 @@ _DEEPEST_HEADING = 6
 
 def render(view: DocumentView) -> str:
     """The whole document; pages without text keep their place with their reason."""
-    pages = [_page(page) for page in view.pages] or [f"*{escape(view.excuse)}*"]
+    pages = [_page(view, page) for page in view.pages] or [f"*{escape(view.excuse)}*"]
     parts = [f"# {escape(view.name)}", *pages]
     return "\n\n".join(parts) + "\n"
 
@@ -31,10 +32,12 @@ def escape(text: str) -> str:
     return _AT_START.sub(r"\\\1", text)
 
 
-def _page(page: PageReport) -> str:
+def _page(view: DocumentView, page: PageReport) -> str:
     parts = [f"<!-- page {page.page_no} -->"]
     if excuse(page):
         parts.append(f"*{escape(excuse(page))}*")
+        if page.page_no in view.pictures:
+            parts.append(f"![Page {page.page_no}]({quote(view.pictures[page.page_no])})")
     else:
         parts += [_block(block) for block in page.blocks] or [escape(page.text)]
     return "\n\n".join(part for part in parts if part)

@@ -6,9 +6,10 @@ from models.report import PageReport
 
 def render(view: DocumentView) -> str:
     """The whole document; pages without text hold their reason in brackets."""
-    return "\f".join([_page(page) for page in view.pages] or [f"[{view.excuse}]\n"])
+    return "\f".join([_page(view, page) for page in view.pages] or [f"[{view.excuse}]\n"])
 
 
-def _page(page: PageReport) -> str:
-    sorry = excuse(page)
-    return f"[{sorry}]\n" if sorry else page.text.rstrip("\n") + "\n"
+def _page(view: DocumentView, page: PageReport) -> str:
+    sorry, picture = excuse(page), view.pictures.get(page.page_no)
+    told = f"{sorry} Its picture: {picture}" if picture else sorry
+    return f"[{told}]\n" if sorry else page.text.rstrip("\n") + "\n"

@@ -9,7 +9,7 @@ from cli.choices import Format
 from cli.export.formats import RENDERERS
 from cli.export.writing import targets, write
 from cli.session import connected
-from cli.views import DocumentView, is_missing, view_of
+from cli.views import DocumentView, is_missing, view_of, with_pictures
 from db import scans
 from models.errors import Code, ConfigurationError
 from models.settings import Settings
@@ -29,7 +29,7 @@ def export_documents(
     with connected(settings) as connection:
         if output is not None:
             refuse_input(output, scans.watched(connection))
-        found = [view_of(connection, ref) for ref in refs]
+        found = [with_pictures(view_of(connection, ref), settings) for ref in refs]
     views = list({view.document.id: view for view in found}.values())
     texts = [RENDERERS[kind](view) for view in views]
     if output is None:

@@ -8,11 +8,11 @@ from cli.output import console
 from cli.report.page import render
 from cli.report.thumbnails import data_url
 from cli.session import connected
+from cli.views import picture_path
 from cli.words import plural
 from db import run_reports, scans
 from models.run_report import RunReport
 from models.settings import Settings
-from tasks.work.store import Store
 
 _TEXT_CHARS = 2_000
 
@@ -35,9 +35,5 @@ def write_report(
 
 def pictures(settings: Settings, report: RunReport) -> dict[str, str]:
     """Thumbnails of the worst pages as data URLs, of those whose pictures are still there."""
-    store = Store(settings.store)
-    return {
-        page.page: data_url(store.path(page.image_sha256, page.image_suffix or ""))
-        for page in report.worst
-        if page.image_sha256 and store.exists(page.image_sha256, page.image_suffix or "")
-    }
+    paths = {page.page: picture_path(settings, page.image_sha256, page.image_suffix) for page in report.worst}
+    return {page: data_url(Path(path)) for page, path in paths.items() if path}
