@@ -17,7 +17,15 @@ from flows.installation.pools import POOLS, QUEUES
 _CONTENT: dict[str, Any] = yaml.safe_load(find_file().read_text())
 _DEPLOYMENTS = read_file(find_file()).deployments
 
-_EXPECTED = {"ingest/scheduled", "ingest/adhoc", "split/cpu", "ocr/gpu", "load/cpu", "backfill/adhoc", "maintain/hourly"}
+_EXPECTED = {
+    "ingest/scheduled",
+    "ingest/adhoc",
+    "split/cpu",
+    "ocr/gpu",
+    "load/cpu",
+    "backfill/adhoc",
+    "maintain/hourly",
+}
 
 
 def _named(name: str) -> Deployment:
