@@ -49,7 +49,7 @@ def failures_text(failed: Sequence[FailedWork]) -> str:
         for work in failed
     ]
     more = ["", f"Only the first {_MOST} are shown."] if len(failed) >= _MOST else []
-    again = ["", "Read them again: `pagemill backfill --status partial,failed`. More: `pagemill status`."]
+    again = ["", "Read them again: `pagemill backfill --status failed --status partial`. More: `pagemill status`."]
     return "\n".join([*lines, *more, *again])
 
 
