@@ -17,6 +17,7 @@ from tasks.mill import Mill
 log = logging.getLogger(__name__)
 
 _MOST = 200
+_AGAIN = "Read them again: `pagemill backfill --status failed --status partial`. More: `pagemill status`."
 
 
 def tell(mill: Mill, kind: str) -> None:
@@ -49,8 +50,7 @@ def failures_text(failed: Sequence[FailedWork]) -> str:
         for work in failed
     ]
     more = ["", f"Only the first {_MOST} are shown."] if len(failed) >= _MOST else []
-    again = ["", "Read them again: `pagemill backfill --status failed --status partial`. More: `pagemill status`."]
-    return "\n".join([*lines, *more, *again])
+    return "\n".join([*lines, *more, "", _AGAIN])
 
 
 def _row(outcome: StageOutcome) -> dict[str, Any]:
