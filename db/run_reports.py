@@ -17,12 +17,15 @@ _SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 
 
 def newest(connection: sa.Connection) -> int:
-    """The last run that met or worked on documents. Raises ConfigurationError (not-found)."""
-    last = [connection.scalar(sa.select(sa.func.max(table.c.run_id))) for table in (met, t)]
-    known = [found for found in last if found is not None]
-    if not known:
-        raise ConfigurationError("There was no run yet. Try: pagemill ingest FOLDER", Code.NOT_FOUND)
-    return int(max(known))
+    """The last run that met documents, else the last that worked on any.
+
+    Raises ConfigurationError (not-found) where there is none.
+    """
+    for table in (met, t):
+        found = connection.scalar(sa.select(sa.func.max(table.c.run_id)))
+        if found is not None:
+            return int(found)
+    raise ConfigurationError("There was no run yet. Try: pagemill ingest FOLDER", Code.NOT_FOUND)
 
 
 def of_run(connection: sa.Connection, run_id: int, worst: int, text_chars: int) -> RunReport:

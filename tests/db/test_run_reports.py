@@ -28,7 +28,7 @@ def test_without_a_run_there_is_nothing_to_report(database: Database) -> None:
         database.run(run_reports.newest)
 
 
-def test_the_newest_run_is_the_last_that_met_or_worked_on_documents(database: Database) -> None:
+def test_the_newest_run_is_the_last_that_met_documents(database: Database) -> None:
     ingest(database, "/a.pdf", "one", "text")
     ingest(database, "/b.pdf", "two", "text")
     newest = database.run(run_reports.newest)
