@@ -22,16 +22,18 @@ _CONTRAST = 20
 _CELL_PX = 8
 _PAPER_CELLS = 9
 """The paper's grey is looked for in 9 x 9 cells, 72 x 72 px: more than a letter, less than a shadow."""
-_PAPER_RANK = 0.8
+_PAPER_RANK, _DARK_RANK = 0.8, 0.4
+"""Print on light paper fills most cells a little, so the paper is among the lightest. On dark sheets marks
+are lighter or darker than the paper, and the middle is safest."""
 _INKED_CELL = 26
 """A cell with ink on a tenth of its pixels, in 255ths."""
 _OBVIOUS_SHARE = 0.1
 """Share of cells that are inked on a page of text; a sheet with four black edges has 0.06."""
 _FILLED = 0.9
 """A strip is a line when so much of its length is inked: letters and words leave gaps."""
-_INK_IN_WINDOW = 10
+_INK_IN_WINDOW = 12
 """Pixels of ink in some window of 2 x 2 cells that can be writing on a clean sheet."""
-_NOISE_RANK, _NOISE_FACTOR = 0.95, 15
+_NOISE_RANK, _NOISE_FACTOR = 0.95, 18
 """On a noisy sheet it takes more: the level that 95 % of the windows have, on average, tells how much."""
 _HOLE_PX = (16, 60)
 """Width and height of a punched hole: 6 mm are 31 px on A4, 4 mm on A3 are 15."""
@@ -83,11 +85,11 @@ def marks(grey: Image.Image) -> Mask:
 def _marks(grey: Image.Image) -> Image.Image:
     """255 where a pixel differs from the paper around it, else 0.
 
-    The paper is a high rank of the greys nearby, or a low one where most of the sheet is dark.
+    The paper is a high rank of the greys nearby, or a middle one where most of the sheet is dark.
     """
     cells = grey.reduce(_CELL_PX)
     is_dark = float(np.median(np.asarray(cells))) < 128
-    rank = round((_PAPER_CELLS**2 - 1) * (1 - _PAPER_RANK if is_dark else _PAPER_RANK))
+    rank = round((_PAPER_CELLS**2 - 1) * (_DARK_RANK if is_dark else _PAPER_RANK))
     paper = cells.filter(ImageFilter.RankFilter(_PAPER_CELLS, rank)).resize(
         grey.size, Image.Resampling.BILINEAR
     )

@@ -101,4 +101,4 @@ def test_marks_are_where_the_print_is() -> None:
 def test_white_print_on_black_has_marks_as_well() -> None:
     page = ImageChops.invert(prints.page(lines=6))
     dark, light = marks(page).sum(), marks(prints.page(lines=6)).sum()
-    assert dark == pytest.approx(light, rel=0.1)
+    assert dark == pytest.approx(light, rel=0.2)
