@@ -75,6 +75,11 @@ def _stands_in_lines(letters: Boxes) -> bool:
     return False
 
 
+def is_disorder(letters: Boxes, size: tuple[int, int]) -> bool:
+    """Whether there are many marks like letters, but in no lines, whichever way these ran: a photograph."""
+    return len(letters) >= _LEAST_GLYPHS and of_letters(letters, size) is None
+
+
 def _small_letters(heights: npt.NDArray[np.float64]) -> float:
     return float(np.quantile(heights[heights >= _DOT * np.median(heights)], _TILE_RANK))
 

@@ -27,6 +27,8 @@ class Look(NamedTuple):
     """Degrees by which lines fall to the right once it is turned."""
     x_height: float | None = None
     """Of the smallest running text, in units of what was looked at: points of type, pixels of a picture."""
+    ink: blank.Ink | None = None
+    """Of the picture that was looked at; None where only type was."""
 
 
 def is_asked(recipe: Recipe) -> bool:
@@ -54,13 +56,17 @@ def at_picture(picture: Image.Image, recipe: Recipe) -> Look:
     grey = picture.convert("L")
     found, ink = blank.ink_and_marks(grey)
     if found.is_blank:
-        return Look()
-    turn = orientation.turn_of(grey, ink) if recipe.orient else 0
-    ink = np.rot90(ink, -turn // 90)
+        return Look(ink=found)
     letters = components.glyphs(components.boxes(ink), ink.shape[0])
+    turn = 0
+    if recipe.orient:
+        turn = orientation.turn_of(grey, ink, is_print=not legibility.is_disorder(letters, grey.size))
+    if turn:
+        ink = np.rot90(ink, -turn // 90)
+        letters = components.glyphs(components.boxes(ink), ink.shape[0])
     skew = deskew.skew_of(ink, letters) if recipe.deskew else 0.0
     x_height = legibility.of_letters(deskew.levelled(letters, skew), (ink.shape[1], ink.shape[0]))
-    return Look(turn, skew, x_height)
+    return Look(turn, skew, x_height, found)
 
 
 def _turn_of(runs: Sequence[Run], chars: int) -> int:

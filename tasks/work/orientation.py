@@ -34,10 +34,11 @@ class _Tile(NamedTuple):
     pixels: npt.NDArray[np.uint8]
 
 
-def turn_of(grey: Image.Image, ink: Mask) -> int:
+def turn_of(grey: Image.Image, ink: Mask, *, is_print: bool = True) -> int:
     """Degrees clockwise, 0, 90, 180 or 270, by which a page (L) has to be turned to stand upright.
 
-    `ink`: its marks, see `blank.marks`; there must be some.
+    `ink`: its marks, see `blank.marks`. A page that is no print, so far as can be seen, gets no last look:
+    that costs most and would hardly help.
     """
     page, marks = _inked(grey, ink)
     scores, seen = _NONE, list[_Tile]()
@@ -47,7 +48,8 @@ def turn_of(grey: Image.Image, ink: Mask) -> int:
         if _margin(scores) >= enough:
             break
     else:
-        scores = sum((np.roll(_told(seen, turn), turn) for turn in range(4)), start=_NONE)
+        if is_print:
+            scores = sum((np.roll(_told(seen, turn), turn) for turn in range(4)), start=_NONE)
     # The network names the turn a page has undergone; the way back is the rest of the circle.
     return -int((scores + _UPRIGHT).argmax()) * 90 % 360
 

@@ -180,7 +180,8 @@ def _filled_up(sheet: Sheet, least: int) -> Sheet:
 
 def _kept(sheet: Sheet, plan: _Plan, source: _Source, recipe: Recipe, store_root: Path) -> PageImage:
     choice, seen, size = plan.choice, plan.seen, sheet.picture.size
-    ink = blank.measure(sheet.picture)
+    # One look tells for every size that the page is drawn in.
+    ink = seen.ink or blank.measure(sheet.picture)
     data = io.BytesIO()
     sheet.picture.save(data, "JPEG", quality=recipe.jpeg_quality)
     is_poor = choice.scale < source.least_scale and choice.reason != "legible"

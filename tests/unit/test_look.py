@@ -7,6 +7,7 @@ from PIL import Image
 from models.document import MediaType
 from models.recipe import Recipe
 from tasks.work import look
+from tasks.work.blank import Ink
 from tasks.work.look import Look
 from tasks.work.pdf import Print, Run, printed
 from tasks.work.preprocess import preprocess_page
@@ -97,7 +98,7 @@ def test_only_what_was_asked_for_is_looked_for() -> None:
 
 
 def test_a_blank_sheet_shows_nothing() -> None:
-    assert look.at_picture(Image.new("L", (500, 700), 240), ASKED) == Look()
+    assert look.at_picture(Image.new("L", (500, 700), 240), ASKED) == Look(ink=Ink(0.0, is_blank=True))
 
 
 def test_a_page_whose_content_is_damaged_is_looked_at_as_a_picture(tmp_path: Path) -> None:
