@@ -104,7 +104,7 @@ def download(source: SourceFile, target: Path) -> str:
     check_unchanged(source)
     system, path = _open(source.uri)
     digest, left = hashlib.sha256(), source.size
-    reader = _asked(source.uri, lambda: system.open(path, "rb", block_size=_CHUNK))
+    reader = _asked(source.uri, lambda: system.open(path, "rb", block_size=_CHUNK, cache_type="none"))
     with target.open("wb") as file, reader:
         while chunk := _asked(source.uri, lambda: reader.read(_CHUNK)):
             left -= len(chunk)

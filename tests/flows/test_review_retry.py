@@ -144,8 +144,8 @@ def test_other_work_of_the_profile_waits_until_somebody_runs_it(yard: Yard, desk
     register_roots(mill, [yard.inbox], recipe_id)
     mill.close()
     desk.retry(said("Whole again"))
-    assert {row.stage for row in yard.rows("claim", document_id=2)} == {"split"}
-    assert [row.status for row in yard.rows("claim", document_id=2)] == ["ready"]
+    waiting = yard.rows("claim", document_id=yard.document("b.pdf").id)
+    assert [(row.stage, row.status) for row in waiting] == [("split", "ready")]
 
 
 def test_what_is_not_there_is_refused_before_anything_is_read(yard: Yard, desk: Desk) -> None:

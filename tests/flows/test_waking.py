@@ -72,7 +72,8 @@ def test_drains_are_asked_for_on_the_queue_behind_the_schedule_and_the_rest_is_l
         make_pools(client, 1)
         register(client, read_file(find_file()).deployments)
         again.run(everything=True, options=OTHER, here=False)
-        runs = client.read_flow_runs()
+        # The schedule of maintain makes runs of its own.
+        runs = [run for run in client.read_flow_runs() if not run.auto_scheduled]
     assert {run.work_queue_name for run in runs} == {"backfill"}
     assert sorted((run.parameters["profile"], run.work_pool_name) for run in runs) == [("ppocr", "cpu")] * 3
     assert again.read() == []

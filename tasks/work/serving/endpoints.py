@@ -29,7 +29,7 @@ class Endpoints:
         """Base URLs of the ready servers; empty when nobody serves the profile from this home."""
         try:
             told = json.loads(self._file(profile).read_text())
-        except (FileNotFoundError, json.JSONDecodeError):
+        except (OSError, json.JSONDecodeError):
             return ()
         # A `pagemill serve` that was killed could not withdraw what it had said.
         return tuple(told["urls"]) if psutil.pid_exists(told["pid"]) else ()
