@@ -13,11 +13,12 @@ import pytest
 import sqlalchemy as sa
 
 from models.document import DocumentStatus
+from models.engine import OcrRequest
 from models.errors import Code, EngineUnavailable, TransientError
 from models.stage import Stage
 from tasks.register import register_roots
 from tasks.split import split_batch
-from tasks.work.engines.fake import Delayed, said
+from tasks.work.engines.fake import Answer, Delayed, FakeEngine, said
 from tests import factories
 from tests.flows.yard import Yard, saying
 
@@ -46,8 +47,14 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def test_an_engine_that_is_down_for_a_while_costs_no_page(yard: Yard) -> None:
     factories.write(yard.inbox / "a.pdf", factories.pdf("ONE", "TWO"))
-    down = EngineUnavailable("no answer")
-    yard.ingest(saying(down, down))
+    asked: set[str] = set()
+
+    def down_at_first(request: OcrRequest) -> Answer:
+        is_known = request.image.sha256 in asked
+        asked.add(request.image.sha256)
+        return said("Words on paper") if is_known else EngineUnavailable("no answer")
+
+    yard.ingest(FakeEngine(down_at_first))
     assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
     runs = yard.rows("stage_run", stage="ocr")
     assert [(row.attempt, row.outcome) for row in runs] == [(1, "retry"), (2, "ok")]
