@@ -25,7 +25,7 @@ def keep(database: Database, text: str, recipe: Recipe = ASKED) -> int:
 
 
 def rows(database: Database, table: sa.Table) -> list[sa.Row[object]]:
-    return list(database.run(lambda conn: conn.execute(sa.select(table)).all()))
+    return list(database.run(lambda conn: conn.execute(sa.select(table).order_by(*table.primary_key)).all()))
 
 
 def test_an_answer_is_a_reading_of_its_page_that_no_edition_shows(database: Database) -> None:

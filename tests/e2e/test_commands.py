@@ -112,7 +112,7 @@ def test_status_of_a_document_has_each_page_without_its_text(base: Shell) -> Non
 
 def test_show_has_pages_with_texts_and_boxes(base: Shell) -> None:
     report = base.json("show", "manual.pdf")
-    assert set(report) == {"document", "profile", "pages"}
+    assert set(report) == {"document", "profile", "pages", "pictures"}
     assert all(set(page) >= PAGE_KEYS for page in report["pages"])
     page = report["pages"][0]
     assert "hydraulic pump" in page["text"]

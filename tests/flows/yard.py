@@ -99,10 +99,12 @@ class Yard:
         return self.database.run(lambda conn: documents.get(conn, str(self.inbox / name)))
 
     def rows(self, table: str, **where: Any) -> list[Any]:
-        """Rows of a table."""
+        """Rows of a table, by page and then as they came: pages are read in any order."""
         t = tables.metadata.tables[table]
+        by_page = [t.c[name] for name in ("document_id", "page_no") if name in t.c]
         query = sa.select(t).where(*(t.c[name] == value for name, value in where.items()))
-        return list(self.database.run(lambda conn: conn.execute(query.order_by(*t.primary_key)).all()))
+        query = query.order_by(*by_page, *t.primary_key)
+        return list(self.database.run(lambda conn: conn.execute(query).all()))
 
     def clear(self, table: str) -> None:
         """Empty a table and all that refers to it."""
