@@ -52,10 +52,12 @@ def commands() -> list[str]:
     return sorted(below(typer.main.get_command(app), "pagemill"))
 
 
+@pytest.mark.slow
 def test_no_function_is_longer_than_40_lines() -> None:
     assert [name for name, lines in functions(*PACKAGES, "bench", "tests") if lines > 40] == []
 
 
+@pytest.mark.slow
 def test_half_of_all_functions_have_at_most_12_lines() -> None:
     assert statistics.median(lines for _, lines in functions(*PACKAGES)) <= 12
 

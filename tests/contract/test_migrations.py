@@ -55,12 +55,14 @@ def test_there_is_one_head() -> None:
     assert len(ScriptDirectory.from_config(migrate.config()).get_heads()) == 1
 
 
+@pytest.mark.slow
 def test_the_revisions_make_exactly_the_tables_of_the_code(database: Database) -> None:
     migrate.upgrade(database.engine)
     assert drift(database) == []
     assert names(database) == set(tables.metadata.tables)
 
 
+@pytest.mark.slow
 def test_columns_have_the_same_type_default_and_place_in_both(database: Database) -> None:
     query = sa.text(
         "SELECT table_name, column_name, data_type, column_default, is_nullable, is_identity "
@@ -76,6 +78,7 @@ def test_columns_have_the_same_type_default_and_place_in_both(database: Database
     assert migrated == created
 
 
+@pytest.mark.slow
 def test_the_way_back_leaves_nothing_and_the_way_up_works_again(database: Database) -> None:
     migrate.upgrade(database.engine)
     migrate.downgrade(database.engine, "base")
@@ -87,6 +90,7 @@ def test_the_way_back_leaves_nothing_and_the_way_up_works_again(database: Databa
     assert drift(database) == []
 
 
+@pytest.mark.slow
 def test_three_that_migrate_at_once_wait_for_each_other(database: Database) -> None:
     failed: list[BaseException] = []
 
@@ -118,6 +122,7 @@ def test_a_database_newer_than_the_code_is_told(database: Database) -> None:
         )
 
 
+@pytest.mark.slow
 def test_the_revisions_are_found_from_any_folder() -> None:
     code = "from db import migrate; print(migrate.head())"
     done = subprocess.run([sys.executable, "-c", code], check=True, cwd="/", capture_output=True, text=True)

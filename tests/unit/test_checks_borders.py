@@ -176,6 +176,7 @@ def test_an_echo_is_an_error_where_it_is_half_of_the_answer() -> None:
     assert found(page_of(PROSE), "prompt-echo", ASKED) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("languages", "is_found"), [((), False), (("de",), False), (("en", "fr"), True)])
 def test_only_languages_beside_the_expected_ones_are_doubted(
     languages: tuple[str, ...], is_found: bool

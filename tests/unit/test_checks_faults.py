@@ -22,6 +22,7 @@ OTHERS = tuple(path.read_text() for path in sorted((ROOT / "samples" / "truth").
 PAGE = replace(FULL, ink=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_found_wherever_it_is_injected(name: str) -> None:
     fault, codes = FAULTS[name]

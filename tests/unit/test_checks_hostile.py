@@ -69,6 +69,7 @@ def warm() -> None:
     fault_of("x")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_reading_is_checked_in_time_and_marked(name: str) -> None:
     text = HOSTILE[name]

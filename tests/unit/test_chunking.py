@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -171,6 +172,7 @@ _BLOCKS = st.builds(Block, _TEXT_TYPES, _TEXT, level=st.integers(0, 4))
 _PAGES = st.lists(st.lists(_BLOCKS, max_size=8), max_size=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(_PAGES, st.sampled_from([SMALL, ChunkLimits()]))
 def test_every_character_stands_in_exactly_one_chunk(pages: list[list[Block]], limits: ChunkLimits) -> None:
@@ -181,6 +183,7 @@ def test_every_character_stands_in_exactly_one_chunk(pages: list[list[Block]], l
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(_PAGES)
 def test_every_word_stands_whole_in_exactly_one_chunk(pages: list[list[Block]]) -> None:

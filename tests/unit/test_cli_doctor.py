@@ -83,6 +83,7 @@ def test_an_unreachable_database_fails_and_hides_its_password(tmp_path: Path) ->
     assert "PAGEMILL_DATABASE_URL" in found.advice
 
 
+@pytest.mark.slow
 def test_the_engine_reads_a_picture_made_on_the_spot(tmp_path: Path) -> None:
     found = engine.check_engine(settings(tmp_path))
     assert found.level is Level.OK, found

@@ -82,6 +82,7 @@ def test_wrong_usage_ends_with_2_and_a_sentence(arguments: tuple[str, ...]) -> N
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_profiles_come_with_licence_and_scripts() -> None:
     profiles = {one["name"]: one for one in json.loads(pagemill("profiles", "--json").stdout)}
     assert {"ppocr", "rapidocr"} <= set(profiles)
@@ -90,6 +91,7 @@ def test_profiles_come_with_licence_and_scripts() -> None:
     assert "ppocr" in pagemill("profiles").stdout
 
 
+@pytest.mark.slow
 def test_checks_come_with_severity_and_a_line() -> None:
     checks = {one["code"]: one for one in json.loads(pagemill("checks", "--json").stdout)}
     assert checks["truncated"]["severity"] == "error"

@@ -36,6 +36,7 @@ def shelf(tmp_path: Path) -> Path:
     return factories.write(tmp_path / "shelf.png", factories.picture_bytes(factories.picture("Tea 2.50")))
 
 
+@pytest.mark.slow
 def test_an_answer_is_shown_as_it_comes_and_nothing_is_kept_unasked(typed: Typed, shelf: Path) -> None:
     done = typed("ask", "ostrakon", shelf, "How many bottles?")
     assert (done.exit_code, done.stdout) == (Exit.OK, f"{ANSWER}\n")
@@ -60,6 +61,7 @@ def test_several_pictures_are_sent_together(
     assert len(set(entry.asked.images)) == 2
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_cut_off_ends_with_3(
     tmp_path: Path, shelf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

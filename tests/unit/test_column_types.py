@@ -50,6 +50,7 @@ def test_nothing_stays_nothing_in_every_column(column: sa.types.TypeDecorator[An
     assert through(column, None) is None
 
 
+@pytest.mark.slow
 @given(st.lists(words, max_size=12).map(tuple))
 def test_words_of_a_layer_come_back_with_their_boxes_blocks_and_lines(layer: tuple[Word, ...]) -> None:
     assert through(Words(), layer) == layer

@@ -179,6 +179,7 @@ def test_requests_beyond_the_seats_wait_and_are_counted() -> None:
         assert metric(server, "vllm:request_queue_time_seconds_sum") > 0.5
 
 
+@pytest.mark.slow
 def test_a_full_queue_refuses() -> None:
     with ScriptedVllm(Said("x", seconds=1.5), slots=1, model=Model(queue=1)) as server:
         thread = threading.Thread(target=ask, args=(server,))
@@ -189,6 +190,7 @@ def test_a_full_queue_refuses() -> None:
         thread.join()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_client_that_goes_away_frees_its_seat(stream: bool) -> None:
     with ScriptedVllm([Said("slow" * 40, seconds=30)]) as server:
@@ -198,6 +200,7 @@ def test_a_client_that_goes_away_frees_its_seat(stream: bool) -> None:
         assert server.open == 0
 
 
+@pytest.mark.slow
 def test_a_hanging_request_holds_its_seat() -> None:
     with ScriptedVllm([Hangs()], slots=1) as server:
         with pytest.raises(httpx.ReadTimeout):
@@ -213,6 +216,7 @@ def test_a_dropped_connection_leaves_the_server_alive() -> None:
         assert server.deaths == 0
 
 
+@pytest.mark.slow
 def test_a_killing_request_takes_the_server_down_for_a_while() -> None:
     with ScriptedVllm([Kills(0.3)]) as server:
         started = metric(server, "process_start_time_seconds")
@@ -225,6 +229,7 @@ def test_a_killing_request_takes_the_server_down_for_a_while() -> None:
         assert metric(server, "process_start_time_seconds") > started
 
 
+@pytest.mark.slow
 def test_a_wedged_engine_looks_healthy_and_never_answers() -> None:
     with ScriptedVllm() as server:
         server.feel(Mood.WEDGED)
@@ -244,6 +249,7 @@ def test_a_dead_engine_fails_what_is_in_flight_and_health() -> None:
         assert httpx.get(f"{server.url}/health").status_code == 503
 
 
+@pytest.mark.slow
 def test_a_server_may_be_late() -> None:
     with ScriptedVllm(down_s=0.3) as server:
         with pytest.raises(httpx.ConnectError):
@@ -259,6 +265,7 @@ def test_proofs_of_life_are_answered_outside_the_script() -> None:
         assert (server.proofs, len(server.entries)) == (1, 1)
 
 
+@pytest.mark.slow
 def test_urgent_requests_are_seated_first() -> None:
     model = Model(has_priorities=True)
     with (

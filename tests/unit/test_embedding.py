@@ -9,6 +9,8 @@ import pytest
 
 from tasks.work.embedding import embed_texts, open_embedder
 
+pytestmark = pytest.mark.slow
+
 TOPICS = {
     "invoice": (
         "The invoice must be paid within thirty days.",

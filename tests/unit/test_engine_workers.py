@@ -27,6 +27,8 @@ from tasks.work.metrics import cer
 from tests import factories
 from tests.unit import pages
 
+pytestmark = pytest.mark.slow
+
 PROFILE = get("ppocr")
 
 

@@ -11,6 +11,8 @@ from pydantic import SecretStr
 from flows.installation.api import check_server, wait_for_server
 from models.errors import Code, EnvironmentFault
 
+pytestmark = pytest.mark.slow
+
 _PASSWORD = SecretStr("mill:hunter2")
 _SENT = "Basic bWlsbDpodW50ZXIy"
 

@@ -52,6 +52,7 @@ def test_steps_are_numbered_from_one_without_a_gap(rungs: list[Rung]) -> None:
     assert all(step.name.startswith(step.rung.kind) for step in steps if step.rung)
 
 
+@pytest.mark.slow
 @given(_RUNGS)
 def test_a_served_model_always_has_a_smaller_try_for_what_is_refused(rungs: list[Rung]) -> None:
     steps = steps_of(laddered(*rungs))
@@ -104,6 +105,7 @@ def test_no_trial_may_write_more_than_the_page_has_left(most: int, used: int) ->
     assert allowed == max(1, min(wanted, most - used))
 
 
+@pytest.mark.slow
 @given(_PARTS)
 def test_parts_put_together_lose_no_text_time_or_tokens(parts: list[Reading]) -> None:
     whole = joined(parts)

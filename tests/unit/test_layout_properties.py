@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -31,12 +32,14 @@ def _chars(text: str) -> Counter[str]:
     return Counter("".join(text.split()))
 
 
+@pytest.mark.slow
 @given(_pages)
 @_few
 def test_no_character_is_lost_or_doubled(page: list[Line]) -> None:
     assert _chars(text_of(blocks_of(page, SAME))) == _chars("".join(line.text for line in page))
 
 
+@pytest.mark.slow
 @given(_pages, st.randoms(use_true_random=False))
 @_few
 def test_the_order_of_the_lines_does_not_matter(page: list[Line], random: "st.Random") -> None:  # type: ignore[name-defined]
@@ -44,6 +47,7 @@ def test_the_order_of_the_lines_does_not_matter(page: list[Line], random: "st.Ra
     assert text_of(blocks_of(shuffled, SAME)) == text_of(blocks_of(page, SAME))
 
 
+@pytest.mark.slow
 @given(_pages)
 @_few
 def test_tables_are_rectangular_and_their_text_is_their_cells(page: list[Line]) -> None:
@@ -55,6 +59,7 @@ def test_tables_are_rectangular_and_their_text_is_their_cells(page: list[Line]) 
             assert block.rows == ()
 
 
+@pytest.mark.slow
 @given(_pages)
 @_few
 def test_blocks_lie_within_the_page_s_lines_and_headings_alone_have_levels(page: list[Line]) -> None:
@@ -66,6 +71,7 @@ def test_blocks_lie_within_the_page_s_lines_and_headings_alone_have_levels(page:
         assert block.confidence is None or 0.5 <= block.confidence <= 1.0
 
 
+@pytest.mark.slow
 @given(_pages)
 @_few
 def test_rows_hold_every_piece_once_and_none_over_another(page: list[Line]) -> None:

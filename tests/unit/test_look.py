@@ -88,6 +88,7 @@ def test_a_scan_upside_down_and_askew_is_seen_through() -> None:
     assert seen.x_height == pytest.approx(0.54 * 20, rel=0.2)
 
 
+@pytest.mark.slow
 def test_only_what_was_asked_for_is_looked_for() -> None:
     sheet = prints.slanted(prints.page(), 2.0).rotate(180)
     assert look.at_picture(sheet, Recipe(orient=True))[:2] == (180, 0.0)
@@ -109,6 +110,7 @@ def test_a_page_whose_content_is_damaged_is_looked_at_as_a_picture(tmp_path: Pat
     assert look.at_type(found, ASKED) is None
 
 
+@pytest.mark.slow
 def test_the_smaller_of_type_and_figure_decides(tmp_path: Path) -> None:
     """Through preprocess: a figure with small print in a page of large type."""
     with pymupdf.open(stream=pages.born_digital()) as document:  # type: ignore[no-untyped-call]

@@ -92,6 +92,7 @@ def test_words_between_any_tags_are_kept_in_order(words: list[str]) -> None:
     assert text.split() == words
 
 
+@pytest.mark.slow
 @given(rows=st.lists(st.lists(_WORD, min_size=1, max_size=5), min_size=1, max_size=6))
 def test_a_table_comes_back_cell_by_cell(rows: list[list[str]]) -> None:
     cells = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
@@ -133,6 +134,7 @@ _HOSTILE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["markdown", "chandra-2", "json"])
 def test_deep_and_long_answers_take_no_more_time_than_their_length(name: Parser) -> None:
     for piece in _HOSTILE:

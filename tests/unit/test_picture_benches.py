@@ -11,7 +11,7 @@ from PIL import Image
 from bench import blank as blank_bench
 from bench import encodings, orientation, resolution, sheets
 from bench.pages import cases
-from bench.quality import truths
+from bench.truths import truths
 from tasks.work.blank import measure
 from tests import factories
 from tests.unit import pages, prints
@@ -46,12 +46,14 @@ def test_the_orientation_report_names_what_went_wrong() -> None:
     assert "q at +2.5 by -0.7" in text
 
 
+@pytest.mark.slow
 def test_a_slanted_page_is_measured_clean_and_poor(tmp_path: Path) -> None:
     found = list(islice(orientation.slanted("page", prints.page(), tmp_path), 4))
     assert [one.is_poor for one in found] == [False, True, False, True]
     assert max(abs(one.left) for one in found) <= 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paper", [255, 170, 70, 4])
 def test_marked_sheets_are_blank_and_marked_pages_are_not(paper: int) -> None:
     rng = np.random.default_rng(paper)
@@ -60,6 +62,7 @@ def test_marked_sheets_are_blank_and_marked_pages_are_not(paper: int) -> None:
     assert not measure(sheets.worn(prints.page(lines=3), rng)).is_blank
 
 
+@pytest.mark.slow
 def test_sheets_come_in_every_paper_with_every_mark() -> None:
     names = [name for name, _ in sheets.blank_sheets(prints.page(lines=2), rounds=1)]
     assert len(names) == len(sheets.PAPERS) * (len(sheets.MARKS) + 3)
@@ -83,6 +86,7 @@ def test_a_stored_jpeg_is_found_under_a_bare_scan_alone(folder: Path) -> None:
     assert encodings.passed(typed) is None
 
 
+@pytest.mark.slow
 def test_each_format_is_measured(folder: Path, tmp_path: Path) -> None:
     scan, _ = cases([folder / "documents"], 1)
     found = list(encodings.costs(scan, tmp_path))

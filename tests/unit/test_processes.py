@@ -16,6 +16,8 @@ from models.errors import Code, EnvironmentFault
 from tasks.work.processes import Running, keeper, running, start, stop
 from tests.permissions import as_nobody
 
+pytestmark = pytest.mark.slow
+
 _SLEEP = "import time; print('up', flush=True); time.sleep(600)"
 _FAMILY = """
 import subprocess, sys, time

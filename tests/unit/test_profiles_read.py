@@ -13,6 +13,8 @@ from tasks.work.engines.reader import read_page
 from tasks.work.metrics import agreement
 from tests.unit import pages
 
+pytestmark = pytest.mark.slow
+
 
 def _agreement(reader: type[FasterPaddle] | type[RapidReader], name: str, page_no: int, home: Path) -> float:
     page = pages.request(pages.corpus(name), home, "check", page_no)

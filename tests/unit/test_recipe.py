@@ -64,6 +64,7 @@ def test_only_fields_of_the_picture_change_the_key_of_pictures(field: str) -> No
     assert (changed.preprocess_key != BASE.preprocess_key) == (field in _OF_THE_PICTURE)
 
 
+@pytest.mark.slow
 @given(_recipes, _recipes)
 def test_hashes_are_equal_exactly_where_recipes_are(one: Recipe, other: Recipe) -> None:
     assert (one.hash == other.hash) == (one == other)

@@ -64,6 +64,7 @@ def test_a_page_that_renders_for_ever_is_stopped_and_the_others_go_on(
     assert all(not future.result(60).is_blank for future in futures.values())
 
 
+@pytest.mark.slow
 def test_a_page_that_crashes_takes_no_other_with_it(pool: WorkerPool, tmp_path: Path) -> None:
     path = factories.write(tmp_path / "a.pdf", factories.pdf(*(f"Page {number}" for number in range(8))))
     options = {"timeout_s": 60, "timeout_code": Code.RENDER_TIMEOUT, "crash_code": Code.RENDER_CRASH}

@@ -179,6 +179,7 @@ def test_documents_are_counted_by_status_and_pages_beyond_the_shown_are_told() -
     assert "1 of 1,200 pages that wait for a person" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(1240, 1754), (9000, 60), (60, 9000), (1, 1), (3000, 3000)])
 def test_thumbnails_are_small_whatever_the_picture(tmp_path: Path, size: tuple[int, int]) -> None:
     noise = np.random.default_rng(1).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)

@@ -232,6 +232,7 @@ def test_a_changed_file_is_never_shown_from_memory(tmp_path: Path) -> None:
     assert _page(path).layer_text == "NEW AND LONGER"
 
 
+@pytest.mark.slow
 def test_splitting_often_leaves_no_file_open(tmp_path: Path) -> None:
     paths = [factories.write(tmp_path / f"{number}.pdf", factories.pdf("x")) for number in range(3)]
     open_document(paths[0], PDF)

@@ -97,6 +97,7 @@ def test_a_header_without_a_picture_is_corrupt(tmp_path: Path) -> None:
     assert _code(factories.write(tmp_path / "a.png", data), MediaType.PNG) is Code.CORRUPT
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused_from_its_header(tmp_path: Path) -> None:
     data = factories.picture_bytes(Image.new("1", (20_000, 20_000)))
     assert len(data) < 100_000

@@ -53,10 +53,12 @@ def test_words_off_the_page_are_a_fault_when_they_are_most(tmp_path: Path) -> No
     assert _fault(replace(page, words=(*away[:5], *page.words))) is None
 
 
+@pytest.mark.slow
 def test_lines_that_say_what_is_printed_prove_the_layer(tmp_path: Path) -> None:
     assert _proof(pages.made(pages.born_digital(), tmp_path)) == textlayer.Proof(None, is_read=True)
 
 
+@pytest.mark.slow
 def test_shifted_letters_are_found_by_reading_a_few_lines(tmp_path: Path) -> None:
     letters = string.ascii_lowercase
     shifted = str.maketrans(letters, letters[3:] + letters[:3])
@@ -65,6 +67,7 @@ def test_shifted_letters_are_found_by_reading_a_few_lines(tmp_path: Path) -> Non
     assert _proof(page).fault == "differs"
 
 
+@pytest.mark.slow
 def test_hidden_text_over_a_picture_of_other_words_differs(tmp_path: Path) -> None:
     other = "\n".join(reversed(["Wholly other sentences stand here in the hidden layer of it"] * 5))
     assert (
@@ -72,6 +75,7 @@ def test_hidden_text_over_a_picture_of_other_words_differs(tmp_path: Path) -> No
     )
 
 
+@pytest.mark.slow
 def test_hidden_text_over_a_picture_of_the_same_words_is_proven(tmp_path: Path) -> None:
     same = "\n".join(pages.LINES)
     assert _proof(pages.made(pages.scan_with_layer(same, same), tmp_path)).fault is None
@@ -84,6 +88,7 @@ def test_a_layer_in_a_script_that_the_engine_cannot_read_stays_unproven(tmp_path
     assert _proof(foreign) == textlayer.Proof(None, is_read=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "page_no", "fault"),
     [

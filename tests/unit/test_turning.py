@@ -17,6 +17,8 @@ from tasks.work.turning import Sheet, is_better, turn_to_try
 from tests import factories
 from tests.unit import pages
 
+pytestmark = pytest.mark.slow
+
 TEXT = "\n".join(pages.LINES)
 
 

@@ -28,6 +28,8 @@ from tasks.work.doubles.vllm_server import (
 from tasks.work.engines.vllm import VllmEngine, open_engine
 from tests.served import PROFILE, page, reading, until
 
+pytestmark = pytest.mark.slow
+
 
 def submit(engine: VllmEngine, requests: Sequence[OcrRequest]) -> list[Future[Reading]]:
     return [engine.submit(request) for request in requests]

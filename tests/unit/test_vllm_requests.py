@@ -133,6 +133,7 @@ def test_a_picture_that_was_fitted_keeps_its_place_on_the_page(tmp_path: Path) -
         assert image.size == (200, 100)
 
 
+@pytest.mark.slow
 def test_an_oversize_page_is_read_and_says_that_it_was_shrunk(tmp_path: Path) -> None:
     with ScriptedVllm(model=Model(pixels=VLM.pixels, context=8_192)) as server:
         got = read(server, tmp_path, (3_000, 2_000))
@@ -142,6 +143,7 @@ def test_an_oversize_page_is_read_and_says_that_it_was_shrunk(tmp_path: Path) ->
     assert got.trial.width_px * got.trial.height_px <= VLM.pixels.max_pixels
 
 
+@pytest.mark.slow
 def test_a_picture_too_large_for_the_encoder_is_sent_once_more_and_smaller(tmp_path: Path) -> None:
     model = Model(pixels=VLM.pixels, context=8_192, encoder_tokens=600)
     sizes: list[int] = []

@@ -12,6 +12,8 @@ import pytest
 from tasks.work.doubles.vllm_server import Asked, Model, Mood, Said, ScriptedVllm
 from tests.served import page, reading, until
 
+pytestmark = pytest.mark.slow
+
 
 def test_several_servers_share_the_pages(tmp_path: Path) -> None:
     with (
