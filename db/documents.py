@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from db import intake, scans, tables
-from db.requeue import put_back
+from db.requeue import hasten, put_back
 from models.claim import Claim
 from models.document import Document, DocumentStatus, IntakeFile, MediaType, SourceFile
 from models.errors import Code, ConfigurationError
@@ -40,8 +40,10 @@ def register(
     moved = intake.save_sources(connection, files, ids)
     accepted = {ids[file.sha256] for file in files if file.rejection is None}
     claimed = intake.make_claims(connection, run_id, recipe_id, accepted, priority)
-    again = put_back(connection, recipe_id, accepted - claimed, moved, has_passwords=has_passwords)
+    known = accepted - claimed
+    again = put_back(connection, recipe_id, known, moved, priority=priority, has_passwords=has_passwords)
     again |= claimed - new
+    hasten(connection, recipe_id, known, priority)
     intake.mark_pending(connection, again)
     registered = _registered(accepted, set(ids.values()) - accepted, new, again)
     intake.remember(connection, run_id, registered)
@@ -65,7 +67,11 @@ def register_unchanged(
     moved = scans.touch(connection, found)
     accepted = {known.document_id for known in found if not known.is_refused}
     claimed = intake.make_claims(connection, run_id, recipe_id, accepted, priority)
-    again = claimed | put_back(connection, recipe_id, accepted - claimed, moved, has_passwords=has_passwords)
+    others = accepted - claimed
+    again = claimed | put_back(
+        connection, recipe_id, others, moved, priority=priority, has_passwords=has_passwords
+    )
+    hasten(connection, recipe_id, others, priority, only_hidden=not lists_all)
     intake.mark_pending(connection, again)
     refused = {known.document_id for known in found if known.is_refused}
     registered = _registered(accepted, refused, set(), again)

@@ -19,6 +19,8 @@ _FRESH = {
     "not_before": sa.func.now(),
 }
 
+_UNFINISHED = (ClaimStatus.READY, ClaimStatus.LEASED, ClaimStatus.WAITING)
+
 
 def put_back(
     connection: sa.Connection,
@@ -26,25 +28,52 @@ def put_back(
     documents: Collection[int],
     moved: Collection[int],
     *,
+    priority: int,
     has_passwords: bool,
 ) -> set[int]:
     """Make work of known documents again where there is a reason; says which documents have some.
 
     Reasons: a failure with a passing code, of the document or of pages; a password is there now; the
     document is not shown, or stands under a name that another one still holds (`moved`): load decides.
+    It is as urgent as `priority`, whatever it was that failed: a backfill's work is now this run's.
     """
     of_documents = (t.c.recipe_id == recipe_id) & t.c.document_id.in_(documents)
     codes = PASSING | ({Code.NEEDS_PASSWORD} if has_passwords else set())
-    with_pages = _put_pages_back(connection, of_documents)
+    fresh = _FRESH | {"priority": sa.func.least(t.c.priority, priority)}
+    with_pages = _put_pages_back(connection, of_documents, fresh)
     failed = of_documents & (t.c.page_no == 0) & _is(ClaimStatus.FAILED) & t.c.code.in_(codes)
-    again = with_pages | _put_documents_back(connection, failed, _FRESH)
+    again = with_pages | _change(connection, failed, fresh)
     hidden = sa.select(document.c.id).where(document.c.id.in_(documents), document.c.edition_id.is_(None))
     stale = t.c.document_id.in_(moved) | t.c.document_id.in_(hidden)
     loaded = of_documents & (t.c.page_no == 0) & _is(ClaimStatus.DONE) & stale
-    return again | _put_documents_back(connection, loaded, _FRESH | {"stage": Stage.LOAD.value})
+    return again | _change(connection, loaded, fresh | {"stage": Stage.LOAD.value})
 
 
-def _put_pages_back(connection: sa.Connection, of_documents: sa.ColumnElement[bool]) -> set[int]:
+def hasten(
+    connection: sa.Connection,
+    recipe_id: int,
+    documents: Collection[int],
+    priority: int,
+    *,
+    only_hidden: bool = False,
+) -> None:
+    """Make unfinished work of documents, a backfill's for instance, at least as urgent as `priority`.
+
+    `only_hidden`: only of documents that show nothing yet. A schedule meets the others at every scan without
+    waiting for them, and would take a backfill's work for its own.
+    """
+    is_unfinished = t.c.status.in_([status.value for status in _UNFINISHED])
+    which = (t.c.recipe_id == recipe_id) & t.c.document_id.in_(documents) & is_unfinished
+    which &= t.c.priority > priority
+    if only_hidden:
+        hidden = sa.select(document.c.id).where(document.c.id.in_(documents), document.c.edition_id.is_(None))
+        which &= t.c.document_id.in_(hidden)
+    _change(connection, which, {"priority": priority})
+
+
+def _put_pages_back(
+    connection: sa.Connection, of_documents: sa.ColumnElement[bool], fresh: Mapping[str, object]
+) -> set[int]:
     """Failed pages are tried again, and their documents, all else done, wait for them."""
     whole = t.alias("whole")
     loaded = sa.exists().where(
@@ -57,13 +86,13 @@ def _put_pages_back(connection: sa.Connection, of_documents: sa.ColumnElement[bo
     query = sa.select(t.c.id, t.c.document_id).where(failed).order_by(t.c.id).with_for_update()
     pages = connection.execute(query).all()
     ids, documents = {page.id for page in pages}, {page.document_id for page in pages}
-    connection.execute(sa.update(t).where(t.c.id.in_(ids)).values(_FRESH))
+    connection.execute(sa.update(t).where(t.c.id.in_(ids)).values(fresh))
     done = of_documents & t.c.document_id.in_(documents) & (t.c.page_no == 0) & _is(ClaimStatus.DONE)
-    waiting = {"status": ClaimStatus.WAITING.value, "stage": Stage.SPLIT.value}
-    return _put_documents_back(connection, done, waiting)
+    waiting = {"status": ClaimStatus.WAITING.value, "stage": Stage.SPLIT.value, "priority": fresh["priority"]}
+    return _change(connection, done, waiting)
 
 
-def _put_documents_back(
+def _change(
     connection: sa.Connection, which: sa.ColumnElement[bool], values: Mapping[str, object]
 ) -> set[int]:
     locked = connection.scalars(sa.select(t.c.id).where(which).order_by(t.c.id).with_for_update()).all()
