@@ -1,10 +1,12 @@
 """Profiles from TOML files: any vision-language model behind an OpenAI-compatible URL.
 
 A profile's name is its file's: PAGEMILL_HOME/profiles/NAME.toml, or a file or folder that PAGEMILL_PROFILES
-names. docs/profiles.md describes the keys; they are those of models.profile.Profile, most with a default.
+names. docs/profiles.md describes the keys; they are those of models.profile.Profile, most with a default. A
+file with `base = "glm-ocr"` takes everything that it does not say from that embedded profile.
 """
 
 import hashlib
+import json
 import os
 import re
 import tomllib
@@ -89,7 +91,8 @@ def load_profile(path: Path) -> Profile:
         if key in data:
             raise ConfigurationError(f"{path}: {key}: leave it out, {why}.")
     try:
-        return Profile.model_validate(_filled(path.stem, data, content))
+        filled = _over_base(path, data) if "base" in data else _filled(path.stem, data, content)
+        return Profile.model_validate(filled)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part).removesuffix("_") for part in first["loc"])
@@ -104,6 +107,32 @@ def _content(path: Path) -> bytes:
     if len(content) > _MOST_BYTES:
         raise ConfigurationError(f"{path} is no profile: it is larger than {_MOST_BYTES:,} bytes.")
     return content
+
+
+def _over_base(path: Path, data: dict[str, Any]) -> dict[str, Any]:
+    """The file's keys over those of its base. Remarks in the file do not make another revision."""
+    name = data["base"]
+    base = profiles.PROFILES.get(name) if isinstance(name, str) else None
+    if base is None or base.vlm is None:
+        known = ", ".join(sorted(one.name for one in profiles.PROFILES.values() if one.vlm))
+        raise ConfigurationError(f"{path}: base: there is no profile '{name}' to build on. Known: {known}.")
+    own = {key: value for key, value in data.items() if key != "base"}
+    said = hashlib.sha256(json.dumps(own, sort_keys=True, default=str).encode()).hexdigest()[:16]
+    given = {
+        "name": path.stem,
+        "title": f"{base.title}, as {path.name} has it",
+        "revision": f"{base.revision}+{said}",
+    }
+    return merged(base.model_dump(mode="json", by_alias=True), given | own)
+
+
+def merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """`above` over `below`, table by table; lists and single values are replaced."""
+    both = dict(below)
+    for key, value in above.items():
+        old = both.get(key)
+        both[key] = merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return both
 
 
 def _filled(name: str, data: dict[str, Any], content: bytes) -> dict[str, Any]:

@@ -54,6 +54,33 @@ def test_a_changed_file_is_another_revision(tmp_path: Path) -> None:
     assert first.recipe().hash != second.recipe().hash
 
 
+def test_a_file_with_a_base_says_only_what_is_different(tmp_path: Path) -> None:
+    text = 'base = "glm-ocr"\nladder = []\n[vlm]\nmost_in_flight = 48\n[vlm.sampling]\nmax_tokens = 100\n'
+    profile, base = load_profile(write(tmp_path, "fast.toml", text)), PROFILES["glm-ocr"]
+    assert profile.vlm is not None
+    assert base.vlm is not None
+    assert (profile.name, profile.ladder, profile.vlm.most_in_flight) == ("fast", (), 48)
+    assert (profile.vlm.sampling.max_tokens, profile.vlm.sampling.stop) == (100, base.vlm.sampling.stop)
+    assert (profile.vlm.tasks, profile.vlm.flags) == (base.vlm.tasks, base.vlm.flags)
+    assert profile.recipe().max_pixels == base.recipe().max_pixels
+
+
+def test_remarks_change_no_revision_of_a_file_with_a_base(tmp_path: Path) -> None:
+    text = 'base = "glm-ocr"\nx_height_px = 9.0\n'
+    plain, remarked, other = (
+        load_profile(write(tmp_path, "fast.toml", said)).revision
+        for said in (text, f"# measured today\n{text}", text.replace("9.0", "11.0"))
+    )
+    assert plain == remarked != other
+    assert plain.startswith(PROFILES["glm-ocr"].revision)
+
+
+@pytest.mark.parametrize("base", ["'none'", "'ppocr'", "7"])
+def test_a_base_is_an_embedded_profile_of_a_served_model(tmp_path: Path, base: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"base: there is no profile .* Known: chandra"):
+        load_profile(write(tmp_path, "fast.toml", f"base = {base}\n"))
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -66,6 +93,7 @@ def test_a_changed_file_is_another_revision(tmp_path: Path) -> None:
         ("colour = 1\n" + LEAST, "colour: Extra inputs are not permitted"),
         ("long_edge_px = 'wide'\n" + LEAST, "long_edge_px: "),
         ('name = "x"\n' + LEAST, "name: leave it out"),
+        ('base = "glm-ocr"\nlong_edge_px = "wide"\n', "long_edge_px: "),
         ('engine = "ppocr"\n' + LEAST, "engine: leave it out"),
         (LEAST + "[vlm.pixels]\npatch_px = 'x'\n", "vlm.pixels.patch_px: "),
     ],
