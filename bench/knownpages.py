@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.goodpages import read_as
-from bench.quality import ERRATA, Truth, requests, truths
+from bench.truths import ERRATA, Truth, requests, truths
 from models.engine import OcrRequest
 from models.profiles import get
 from models.reading import Reading

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
 
-from bench.quality import Truth, requests, truths
+from bench.truths import Truth, requests, truths
 from models.errors import PagemillError
 from models.profiles import get
 from models.recipe import Recipe
