@@ -109,6 +109,7 @@ def test_three_that_migrate_at_once_wait_for_each_other(database: Database) -> N
     assert drift(database) == []
 
 
+@pytest.mark.slow
 def test_a_database_newer_than_the_code_is_told(database: Database) -> None:
     migrate.upgrade(database.engine)
     with database.begin() as connection:

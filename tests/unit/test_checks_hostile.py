@@ -20,6 +20,8 @@ from tasks.work.checks.formulas import fault_of
 from tasks.work.repair import mend_json, repair
 from tests.unit.readings import PAGE, PROSE, page_of, table_of
 
+pytestmark = pytest.mark.slow
+
 # CPU seconds for any check of any reading, on a machine that is busy; good pages take milliseconds.
 LIMIT_S = 2.0
 MEGABYTE = 1_000_000
@@ -69,7 +71,6 @@ def warm() -> None:
     fault_of("x")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_reading_is_checked_in_time_and_marked(name: str) -> None:
     text = HOSTILE[name]

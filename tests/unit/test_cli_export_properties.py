@@ -5,6 +5,7 @@ import json
 import re
 from html.parser import HTMLParser
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -16,6 +17,8 @@ from cli.output import to_json
 from models.reading import BlockType
 from models.text import clean
 from tests.unit import shown
+
+pytestmark = pytest.mark.slow
 
 # Text as readings hold it, made of what Markdown and HTML take for more than it is.
 TEXT = st.text(

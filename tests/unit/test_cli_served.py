@@ -17,6 +17,8 @@ from tests import factories
 from tests.e2e.test_ask_and_serve import machine
 from tests.unit.typed import Typed, typing_at
 
+pytestmark = pytest.mark.slow
+
 ANSWER = "Three bottles stand on the shelf."
 
 
@@ -36,7 +38,6 @@ def shelf(tmp_path: Path) -> Path:
     return factories.write(tmp_path / "shelf.png", factories.picture_bytes(factories.picture("Tea 2.50")))
 
 
-@pytest.mark.slow
 def test_an_answer_is_shown_as_it_comes_and_nothing_is_kept_unasked(typed: Typed, shelf: Path) -> None:
     done = typed("ask", "ostrakon", shelf, "How many bottles?")
     assert (done.exit_code, done.stdout) == (Exit.OK, f"{ANSWER}\n")
@@ -61,7 +62,6 @@ def test_several_pictures_are_sent_together(
     assert len(set(entry.asked.images)) == 2
 
 
-@pytest.mark.slow
 def test_an_answer_that_is_cut_off_ends_with_3(
     tmp_path: Path, shelf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,8 @@ from tasks.work.metrics import agreement, cer
 from tests import factories
 from tests.unit import pages
 
+pytestmark = pytest.mark.slow
+
 TEXT = "\n".join(pages.LINES)
 
 
@@ -42,7 +44,6 @@ class Dirty:
         return [Line("nul\x00 and\nhalf \ud800 sign", Box(0, 0, 100, 20), 0.5)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["check", "prefer", "ignore"])
 def test_a_scan_is_read_whatever_the_policy(policy: TextLayerPolicy, tmp_path: Path) -> None:
     scan = factories.scan_pdf(factories.picture(TEXT, (1240, 1754), font_px=32))
@@ -85,7 +86,6 @@ def test_prefer_reads_only_a_small_picture_of_a_few_lines(tmp_path: Path) -> Non
     assert Counting.heights[0] < page.image.height_px / 5
 
 
-@pytest.mark.slow
 def test_prefer_reads_the_page_where_the_layer_is_not_sane(tmp_path: Path) -> None:
     other = "\n".join(["Wholly other sentences stand here in the hidden layer of it"] * 5)
     page = pages.made(pages.scan_with_layer(TEXT, other), tmp_path, "prefer")
@@ -100,7 +100,6 @@ def test_ignore_does_not_look_at_the_layer(tmp_path: Path) -> None:
     assert (reading.source, reading.layer_agreement) == (ReadingSource.OCR, None)
 
 
-@pytest.mark.slow
 def test_a_sane_layer_in_a_script_the_model_cannot_read_is_named(tmp_path: Path) -> None:
     path = pages.corpus("digital-ru-install-guide.pdf")
     checked = read_page(FasterPaddle, pages.request(path, tmp_path, "check", 3), pages.READABLE)
@@ -130,7 +129,6 @@ def test_a_page_image_that_is_gone_fails_the_page_before_the_engine_is_asked(tmp
         read_page(FasterPaddle, page, pages.READABLE)
 
 
-@pytest.mark.slow
 def test_two_real_columns_are_read_one_after_the_other(tmp_path: Path) -> None:
     page = pages.request(pages.corpus("scan-en-linn-ccitt.pdf"), tmp_path, "ignore")
     text = read_page(FasterPaddle, page, pages.READABLE).text

@@ -14,6 +14,8 @@ from tasks.work.ladder import FIRST, REFUSED, Step, Try, best_of, is_spent, next
 from tasks.work.rungs import joined
 from tests.unit import vlms
 
+pytestmark = pytest.mark.slow
+
 KINDS = ("sampling", "turn", "larger", "smaller", "halves", "profile", "text-layer")
 _RUNGS = st.lists(
     st.builds(
@@ -52,7 +54,6 @@ def test_steps_are_numbered_from_one_without_a_gap(rungs: list[Rung]) -> None:
     assert all(step.name.startswith(step.rung.kind) for step in steps if step.rung)
 
 
-@pytest.mark.slow
 @given(_RUNGS)
 def test_a_served_model_always_has_a_smaller_try_for_what_is_refused(rungs: list[Rung]) -> None:
     steps = steps_of(laddered(*rungs))
@@ -105,7 +106,6 @@ def test_no_trial_may_write_more_than_the_page_has_left(most: int, used: int) ->
     assert allowed == max(1, min(wanted, most - used))
 
 
-@pytest.mark.slow
 @given(_PARTS)
 def test_parts_put_together_lose_no_text_time_or_tokens(parts: list[Reading]) -> None:
     whole = joined(parts)

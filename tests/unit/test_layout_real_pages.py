@@ -12,6 +12,8 @@ from tasks.work.media import sniff
 from tasks.work.split import split_pages
 from tests.unit import pages
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = Path(__file__).parents[2] / "samples" / "documents"
 # A page image of 1,540 px for a page of 842 pt, about.
 PIXELS = Transform.scale(0.55, 0.55)

@@ -7,6 +7,8 @@ from tasks.work.orientation import turn_of
 from tasks.work.orientation_net import SIDE_PX, shares
 from tests.unit import pages, prints
 
+pytestmark = pytest.mark.slow
+
 PAGE = prints.page()
 
 
@@ -14,31 +16,26 @@ def _turn(sheet: Image.Image) -> int:
     return turn_of(sheet, marks(sheet))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("degrees", [0, 90, 180, 270])
 def test_a_turned_page_is_to_be_turned_back(degrees: int) -> None:
     assert _turn(PAGE.rotate(-degrees, expand=True)) == -degrees % 360
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("degrees", [0, 90, 180, 270])
 def test_a_few_lines_in_a_corner_tell_it_too(degrees: int) -> None:
     assert _turn(prints.page(lines=5).rotate(-degrees, expand=True)) == -degrees % 360
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("degrees", [0, 180])
 def test_a_slanted_page_is_no_turned_one(degrees: int) -> None:
     assert _turn(prints.slanted(PAGE.rotate(degrees), 4.5)) == degrees
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [(1, 1), (3, 900), (900, 3), (224, 224), (3000, 3000)])
 def test_any_size_can_be_looked_at(size: tuple[int, int]) -> None:
     assert _turn(Image.new("L", size, 0)) in {0, 90, 180, 270}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["img-zh-heart-sutra.jpg", "img-mul-eurotext-1bit.tif", "receipt-fr-leclerc.jpg"]
 )

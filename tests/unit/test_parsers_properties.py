@@ -11,6 +11,8 @@ from models.vlm import Parser
 from tasks.work.parsers import MOST_CHARS, PARSERS, TOO_LONG
 from tests.unit.parsing import page, read
 
+pytestmark = pytest.mark.slow
+
 _PIECES = (
     *("<div>", "</div>", '<div data-bbox="1 2 3 4" data-label="Text">', "<table>", "<tr>", "<td>", "</td>"),
     *('<td colspan="3" rowspan=2>', "</tr>", "</table>", "<p>", "</p>", "<b>", "</b>", "<sup>", "</sup>"),
@@ -92,7 +94,6 @@ def test_words_between_any_tags_are_kept_in_order(words: list[str]) -> None:
     assert text.split() == words
 
 
-@pytest.mark.slow
 @given(rows=st.lists(st.lists(_WORD, min_size=1, max_size=5), min_size=1, max_size=6))
 def test_a_table_comes_back_cell_by_cell(rows: list[list[str]]) -> None:
     cells = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
@@ -134,7 +135,6 @@ _HOSTILE = (
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["markdown", "chandra-2", "json"])
 def test_deep_and_long_answers_take_no_more_time_than_their_length(name: Parser) -> None:
     for piece in _HOSTILE:

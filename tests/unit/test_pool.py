@@ -13,6 +13,8 @@ import pytest
 from models.errors import Code, DocumentRejected, PageFailed, PagemillError, TransientError
 from tasks.work.pool import WorkerPool
 
+pytestmark = pytest.mark.slow
+
 _state: list[str] = []
 
 
@@ -75,7 +77,6 @@ def test_a_task_runs_in_another_process(pool: WorkerPool) -> None:
     assert _run(pool, _pid) != os.getpid()
 
 
-@pytest.mark.slow
 def test_a_task_that_overruns_is_killed_even_inside_native_code(pool: WorkerPool) -> None:
     started = time.monotonic()
     with pytest.raises(PageFailed) as caught:
@@ -123,7 +124,6 @@ def test_an_error_that_cannot_be_pickled_becomes_one_of_ours(pool: WorkerPool) -
     assert _run(pool, _double, 1) == 2
 
 
-@pytest.mark.slow
 def test_a_killed_idle_child_does_not_break_the_pool(pool: WorkerPool) -> None:
     for _ in range(3):
         os.kill(int(str(_run(pool, _pid))), signal.SIGKILL)
@@ -131,7 +131,6 @@ def test_a_killed_idle_child_does_not_break_the_pool(pool: WorkerPool) -> None:
         assert _run(pool, _double, 1) == 2
 
 
-@pytest.mark.slow
 def test_children_are_recycled() -> None:
     pool = WorkerPool(1, recycle_after=3)
     pids = [_run(pool, _pid) for _ in range(7)]
@@ -154,7 +153,6 @@ def test_a_child_that_cannot_start_fails_its_tasks_instead_of_hanging() -> None:
     pool.close()
 
 
-@pytest.mark.slow
 def test_closing_kills_what_runs_and_cancels_what_waits() -> None:
     pool = WorkerPool(1)
     child = int(str(_run(pool, _pid)))
@@ -171,7 +169,6 @@ def test_closing_kills_what_runs_and_cancels_what_waits() -> None:
         _run(pool, _double, 1)
 
 
-@pytest.mark.slow
 def test_cancelling_frees_the_child(pool: WorkerPool) -> None:
     options = {"timeout_s": 600, "timeout_code": Code.OCR_TIMEOUT}
     futures = [pool.submit(_compute_for_ever, **options) for _ in range(2)]  # type: ignore[arg-type]
@@ -197,7 +194,6 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
 def test_a_child_does_not_import_the_program_that_started_it(tmp_path: Path) -> None:
     """Under a Prefect worker the main module is all of Prefect."""
     (tmp_path / "program.py").write_text(_OWN_MAIN)
@@ -224,7 +220,6 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
 def test_a_child_whose_parent_was_killed_does_not_compute_for_ever() -> None:
     root = Path(__file__).parents[2]
     ended = subprocess.run(

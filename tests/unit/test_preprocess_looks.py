@@ -17,6 +17,8 @@ from tasks.work.store import Store
 from tests import factories
 from tests.unit import prints
 
+pytestmark = pytest.mark.slow
+
 MARK = Box(100, 200, 160, 230)
 """In points: a black bar that the print of these pages leaves free."""
 LEGIBLE: Mapping[str, object] = {"resolution": "legible", "grid_px": 28, "x_height_px": 10.0}

@@ -21,6 +21,8 @@ from tasks.work.preprocess import preprocess_page
 from tasks.work.split import open_document, split_pages
 from tests import factories
 
+pytestmark = pytest.mark.slow
+
 RECIPE = Recipe(long_edge_px=600)
 
 
@@ -52,7 +54,6 @@ def _render_or_die(path: Path, page_no: int, fatal: int) -> PageImage:
     return preprocess_page(path, MediaType.PDF, page_no, RECIPE, path.parent / "store")
 
 
-@pytest.mark.slow
 def test_a_page_that_renders_for_ever_is_stopped_and_the_others_go_on(
     pool: WorkerPool, tmp_path: Path
 ) -> None:
@@ -64,7 +65,6 @@ def test_a_page_that_renders_for_ever_is_stopped_and_the_others_go_on(
     assert all(not future.result(60).is_blank for future in futures.values())
 
 
-@pytest.mark.slow
 def test_a_page_that_crashes_takes_no_other_with_it(pool: WorkerPool, tmp_path: Path) -> None:
     path = factories.write(tmp_path / "a.pdf", factories.pdf(*(f"Page {number}" for number in range(8))))
     options = {"timeout_s": 60, "timeout_code": Code.RENDER_TIMEOUT, "crash_code": Code.RENDER_CRASH}
@@ -90,7 +90,6 @@ def _render_all(paths: list[Path], store: Path) -> list[str]:
     return [preprocess_page(path, MediaType.PDF, 1, RECIPE, store).sha256 for path in paths]
 
 
-@pytest.mark.slow
 def test_no_page_shows_another_document(tmp_path: Path) -> None:
     """60 documents with the same object numbers and names in one process, against a fresh process each."""
     rng = random.Random(1)
@@ -110,7 +109,6 @@ def test_no_page_shows_another_document(tmp_path: Path) -> None:
     assert len(set(alone)) == 60
 
 
-@pytest.mark.slow
 def test_rendering_often_does_not_grow(tmp_path: Path) -> None:
     path = factories.write(tmp_path / "a.pdf", factories.scan_pdf(factories.picture("Hello", (1200, 1600))))
     other = factories.write(tmp_path / "b.pdf", factories.pdf("Other"))
@@ -132,7 +130,6 @@ def _peak_mb(path: Path, pages: int) -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
-@pytest.mark.slow
 def test_memory_does_not_depend_on_the_number_of_pages(tmp_path: Path) -> None:
     peaks = []
     for pages in (64, 1280):

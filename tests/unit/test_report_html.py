@@ -15,8 +15,9 @@ from PIL import Image
 from cli.report.page import render
 from cli.report.thumbnails import data_url
 from models.document import DocumentStatus
+from models.outcome import StageOutcome
 from models.review import PageToReview, Try
-from models.run_report import FindingCount, RunReport, StageTime
+from models.run_report import FindingCount, RunReport
 from models.stage import Stage
 from models.verdict import Finding, Severity, Verdict
 from tests.unit.shown import SHA, document_summary, run_summary
@@ -82,8 +83,8 @@ def report(*pages: PageToReview, **facts: Any) -> RunReport:
         ),
         "profile": "ppocr",
         "stages": (
-            StageTime(Stage.OCR, 2, 40, 8, 64.0, 30.0, 1),
-            StageTime(Stage.LOAD, 2, 40, 0, 16.0, 20.0, 0),
+            StageOutcome(Stage.OCR, 2, 40, 8, 64.0, 30.0, 1),
+            StageOutcome(Stage.LOAD, 2, 40, 0, 16.0, 20.0, 0),
         ),
         "findings": (
             FindingCount("truncated", Severity.ERROR, 3, 1),
