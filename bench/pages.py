@@ -82,11 +82,12 @@ def _cases_of(path: Path) -> Iterator[Case]:
     except PagemillError:
         return
     for page_no in range(1, count + 1):
-        kind = _kind(path, page_no) if media_type is MediaType.PDF else "picture"
+        kind = kind_of(path, page_no) if media_type is MediaType.PDF else "picture"
         yield Case(path, media_type, page_no, kind)
 
 
-def _kind(path: Path, page_no: int) -> str:
+def kind_of(path: Path, page_no: int) -> str:
+    """Of a page of a PDF: scan where a picture covers it, else text."""
     with pymupdf.open(path, filetype="pdf") as document:
         page = document[page_no - 1]
         pictures = sum(abs(pymupdf.Rect(image["bbox"])) for image in page.get_image_info())

@@ -35,7 +35,7 @@ def plan(
         model,
         vllm.find(python),
         gpus=(first,),
-        port=_free_port(),
+        port=free_port(),
         options=tuple(options),
         extra=tuple(extra),
     )
@@ -59,7 +59,8 @@ def serving(plan: Plan, log: Path) -> Iterator[str]:
         time.sleep(_SETTLE_S)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,0 +1,154 @@
+"""One ingest flow with an engine that has nothing to do, told apart by what its CPU was spent on.
+
+    PREFECT_API_URL=http://… python -m bench.orchestrated FOLDER
+
+Prints JSON. Prefect's part in the process is all CPU of its own threads, and in the others what calls of
+flows and tasks took beyond the functions that they wrap.
+"""
+
+import json
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+import psutil
+from prefect import Flow, Task
+
+from flows.local import run_ingest
+from models.engine import OcrRequest
+from models.reading import Reading
+from models.settings import load_settings
+from tasks.work.engines import ppocr
+from tasks.work.engines.fake import FakeEngine, said
+
+_LOOK_S = 0.5
+_OURS = (
+    "MainThread",
+    "lane",
+    "scan",
+    "fake-engine",
+    "heartbeat",
+    "telemetry",
+    "bells",
+    "watch",
+    "Thread-pool",
+)
+"""Threads of pagemill and of its worker pools, by the start of their names."""
+
+
+class LayerEngine(FakeEngine):
+    """Says what the text layer says, at once."""
+
+    def submit(self, request: OcrRequest) -> Future[Reading]:
+        """A paragraph with the words of the page; requests are not kept, since there are many."""
+        return self._threads.submit(said, " ".join(word.text for word in request.words) or "-")
+
+
+class Meter:
+    """CPU seconds of Prefect's calls, and how many task runs there were by name."""
+
+    def __init__(self) -> None:
+        self.calls_s = 0.0
+        self.task_runs: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._inner = threading.local()
+
+    def watch(self, kind: type[Any]) -> None:
+        """Meter all calls of flows, or of tasks, from now on."""
+        called = kind.__call__
+
+        def metered(this: Any, *args: Any, **kwargs: Any) -> Any:
+            self._wrap(this)
+            inside, self._inner.seconds = getattr(self._inner, "seconds", 0.0), 0.0
+            before = time.thread_time()
+            try:
+                return called(this, *args, **kwargs)
+            finally:
+                whole = time.thread_time() - before
+                self._count(this, whole - self._inner.seconds)
+                # To a call around this one, all of it was the function's.
+                self._inner.seconds = inside + whole
+
+        kind.__call__ = metered
+
+    def _wrap(self, this: Any) -> None:
+        if not getattr(this.fn, "is_metered", False):
+            this.fn = self._timed(this.fn)
+
+    def _timed(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            before, nested = time.thread_time(), getattr(self._inner, "seconds", 0.0)
+            try:
+                return fn(*args, **kwargs)
+            finally:
+                self._inner.seconds = nested + time.thread_time() - before
+
+        timed.is_metered = True  # type: ignore[attr-defined]
+        return timed
+
+    def _count(self, this: Any, seconds: float) -> None:
+        with self._lock:
+            self.calls_s += seconds
+            self.task_runs[this.name] += isinstance(this, Task)
+
+
+class Threads:
+    """CPU seconds of this process's threads by name, looked at until they end."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[int, tuple[str, float]] = {}
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="watch")
+        self._thread.start()
+
+    def close(self) -> dict[str, float]:
+        """By name, numbers of names left out."""
+        self._look()
+        self._ended.set()
+        self._thread.join()
+        told: dict[str, float] = defaultdict(float)
+        for name, seconds in self._seconds.values():
+            told[name.rstrip("0123456789-_")] += seconds
+        return dict(told)
+
+    def _watch(self) -> None:
+        while not self._ended.wait(_LOOK_S):
+            self._look()
+
+    def _look(self) -> None:
+        names = {thread.native_id: thread.name for thread in threading.enumerate()}
+        for thread in psutil.Process().threads():
+            known = self._seconds.get(thread.id, ("", 0.0))[0]
+            self._seconds[thread.id] = (
+                names.get(thread.id) or known or "native",
+                thread.user_time + thread.system_time,
+            )
+
+
+def main() -> None:
+    """Run, then tell."""
+    meter, threads = Meter(), Threads()
+    for kind in (Flow, Task):
+        meter.watch(kind)
+    # Whoever opens the engine of profile ppocr gets the fake.
+    vars(ppocr)["open_engine"] = lambda *_: LayerEngine(slots=32)
+    settings = load_settings()
+    run_ingest(settings, [sys.argv[1]], "ppocr")
+    by_thread = threads.close()
+    prefects = {name: s for name, s in by_thread.items() if not name.startswith(_OURS)}
+    told = {
+        "process_s": time.process_time(),
+        "calls_s": meter.calls_s,
+        "threads": by_thread,
+        "prefect_threads_s": sum(prefects.values()),
+        "task_runs": dict(meter.task_runs),
+    }
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
