@@ -17,6 +17,7 @@ section { border-top: 1px solid #bbb; margin-top: 2em; padding-top: 0.5em; }
 .blank { color: #666; font-style: italic; }
 .small { color: #666; font-size: 0.85em; }
 p, li, td, th { white-space: pre-line; }
+ul { list-style: none; padding-left: 1em; }
 table { border-collapse: collapse; }
 td, th { border: 1px solid #bbb; padding: 0.2em 0.5em; text-align: left; vertical-align: top; }
 pre { background: #f4f4f4; padding: 0.5em; overflow-x: auto; }
@@ -68,8 +69,15 @@ def _heading(block: Block) -> str:
 
 
 def _list(block: Block) -> str:
-    items = (f"<li>{escape(line.strip())}</li>" for line in block.text.splitlines() if line.strip())
+    """Lines with the bullets and numbers that stand on the page, set in as far as there."""
+    items = (_entry(line) for line in block.text.splitlines() if line.strip())
     return f"<ul>{''.join(items)}</ul>"
+
+
+def _entry(line: str) -> str:
+    text = line.strip()
+    depth = (len(line) - len(line.lstrip())) // 2
+    return f'<li style="margin-left: {depth}em">{escape(text)}</li>' if depth else f"<li>{escape(text)}</li>"
 
 
 def _table(block: Block) -> str:

@@ -78,7 +78,7 @@ def test_markdown_marks_pages_and_keeps_headings_lists_and_tables() -> None:
         block(BlockType.CODE, "x = *y"),
     )
     assert rendered(Format.MD, shown.page(4, "", *blocks), title="Manual") == (
-        "# Manual\n\n<!-- page 4 -->\n\n## Trim tabs\n\n- first\n- second\n\n"
+        "# Manual\n\n<!-- page 4 -->\n\n## Trim tabs\n\n- first\n<!-- -->\n2. second\n\n"
         "| a | b\\|c |\n| --- | --- |\n| 1 |  |\n\n```\nx = *y\n```\n"
     )
 
@@ -97,7 +97,10 @@ def test_a_page_without_blocks_is_exported_with_its_text() -> None:
         ("1. no list", r"1\. no list"),
         ("- no list", r"\- no list"),
         ("> no quote", r"\> no quote"),
-        ("[no](link)", r"\[no\](link)"),
+        ("[no](link)", r"[no\](link)"),
+        ("[1] is [2]", "[1] is [2]"),
+        ("[x] done", r"\[x] done"),
+        ("[no]: definition", r"[no\]: definition"),
         ("snake_case stays", "snake_case stays"),
         ("_no emphasis_", r"\_no emphasis\_"),
         ("&amp; is five characters", r"\&amp; is five characters"),

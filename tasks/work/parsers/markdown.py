@@ -89,7 +89,7 @@ def _inline_formula(state: StateInline, silent: bool) -> bool:
         close = state.src.find(end, begin, min(begin + _LONGEST, state.posMax))
         content = state.src[begin:close] if close >= 0 else ""
         if not content.strip() or (
-            start == "$" and not _is_formula(content, state.src[close + 1 : close + 2])
+            start == "$" and not is_formula(content, state.src[close + 1 : close + 2])
         ):
             continue
         if not silent:
@@ -100,7 +100,7 @@ def _inline_formula(state: StateInline, silent: bool) -> bool:
     return False
 
 
-def _is_formula(content: str, after: str) -> bool:
+def is_formula(content: str, after: str) -> bool:
     """Whether $…$ is one: $5 and $6 are prices, and so is the first of $5 for members.$^1$."""
     if after.isdigit() or "\n\n" in content:
         return False
