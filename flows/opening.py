@@ -16,7 +16,7 @@ from models.recipe import Recipe
 from models.settings import Settings, get_settings
 from models.stage import Outcome
 from tasks.mill import Mill, read_passwords
-from tasks.work import consent
+from tasks.work import consent, regions_asked
 from tasks.work.custom import find_profile
 from tasks.work.engines import open_engine, servers_for
 
@@ -42,14 +42,16 @@ def open_mill(
     """A mill and the id of its recipe, as a run of `kind` in the ledger.
 
     `reads`: with the profile's OCR engine. Raises ConfigurationError for an unknown profile, terms
-    that nobody agreed to, an unknown recipe key or a password file that cannot be read, and EnvironmentFault
-    when database, home or engine cannot be used, before anything is written.
+    that nobody agreed to, a recipe key that is unknown or not for this profile, or a password file that
+    cannot be read, and EnvironmentFault when database, home or engine cannot be used, before anything is
+    written.
     """
     caller = CALLER.get()
     settings = caller.settings if caller else get_settings()
     profile = find_profile(profile_name, settings)
     consent.require(profile, settings)
     recipe = profile.recipe().with_options(options)
+    regions_asked.check(profile, recipe)
     read_passwords(settings.password_file)
     servers = servers_for(profile, settings)
     engine = open_engine(profile, jobs or settings.jobs, servers) if reads else None

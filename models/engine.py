@@ -9,6 +9,7 @@ from typing import Protocol
 from models.page import PageImage, Word
 from models.reading import Reading, Trial
 from models.recipe import Recipe
+from models.region import Region
 
 FIRST_TRY = Trial()
 
@@ -33,6 +34,8 @@ class OcrRequest:
     """JSON schema that the answer has to keep to; empty: the task's."""
     others: tuple[Path, ...] = ()
     """More pictures for comparisons, after the first."""
+    region: Region | None = None
+    """Part of the page that the image shows, in page points; None: all of it, or a half."""
     priority: int = 0
     """Lower is more urgent, as in the ledger; servers that know priorities are told."""
 

@@ -12,6 +12,7 @@ from models.stage import STAGE_VERSION, Stage
 
 TextLayerPolicy = Literal["check", "prefer", "ignore"]
 Resolution = Literal["fixed", "legible", "max"]
+Regions = Literal["off", "layout"]
 
 _NOT_OPTIONS = {"profile", "revision", "asked_sha256"}
 _OF_THE_PICTURE = {
@@ -65,6 +66,11 @@ class Recipe(BaseModel):
         "",
         pattern=r"^([a-z]{2,3}( [a-z]{2,3})*)?$",
         description="languages expected, spaces between, e.g. en de; pages in others are suspect",
+    )
+    regions: Regions = Field(
+        "off",
+        description="off: a served model is asked for the whole page; layout: for its regions one by one, as "
+        "a layout detector finds them",
     )
     task: str = Field("", description="what the model is asked; empty: the profile's first task")
     asked_sha256: str = Field(

@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from models.region import RegionKind
+
 Parser = Literal["text", "markdown", "glm-table", "glm-formula", "glm-json", "chandra", "chandra-2", "json"]
 """Names of tasks.work.parsers."""
 
@@ -107,7 +109,7 @@ class ServeFlag(_Frozen):
 class Rung(_Frozen):
     """One step of the retry ladder: what is done differently. Steps are tried in order."""
 
-    kind: Literal["sampling", "turn", "larger", "smaller", "halves", "profile", "text-layer"]
+    kind: Literal["sampling", "turn", "larger", "smaller", "halves", "regions", "profile", "text-layer"]
     sampling: dict[str, float | int] = Field(default_factory=dict)
     """Fields of Sampling to change, for any kind."""
     degrees: tuple[int, ...] = ()
@@ -153,6 +155,9 @@ class Vlm(_Frozen):
     """Part of the deadline for queueing and prefill."""
     logprobs: bool = False
     """Ask for log-probabilities: the reading's confidence, at some cost."""
+    regions: dict[RegionKind, str] = Field(default_factory=dict)
+    """Task for a region of each kind, the first one for those not named. Empty: the model is not asked by
+    regions, since it lays pages out itself."""
     box_scale: int = 0
     """Boxes of replies run from 0 to this along each side; 0: no boxes."""
     flags: tuple[ServeFlag, ...] = ()

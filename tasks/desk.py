@@ -17,7 +17,7 @@ from tasks.mill import Mill
 from tasks.requests import request_of
 from tasks.validate import judge
 from tasks.work.custom import find_profile
-from tasks.work.rungs import joined
+from tasks.work.regions_asked import joined_regions
 
 log = logging.getLogger(__name__)
 
@@ -48,13 +48,16 @@ class Desk:
             reading = replace(known.reading, seconds=0.0)
             self.ended.append(Ended(judge(item, request, reading, mill.profile, known.id)))
             return
-        page = PageInHand(item, request, mill.profile.name, parts=(request,))
+        by_regions = request.recipe.regions != "off"
+        page = PageInHand(item, request, mill.profile.name, parts=() if by_regions else (request,))
         before = self._broken_off.pop(item.claim.id, None)
         if before is not None:
             page.tries, page.step = before.tries, before.tries[-1].step
         self.hand.add(page)
         if before is not None:
             self._climb(page)
+        elif by_regions:
+            self._ladder.by_regions(request).add_done_callback(lambda done: self._when_made(page, done))
 
     def answered(self, page: PageInHand, future: Future[Reading]) -> None:
         """A part of a page is done."""
@@ -73,11 +76,18 @@ class Desk:
                 self._judge(page)
 
     def made(self, page: PageInHand, future: Future[Made]) -> None:
-        """What a step sends is ready; a step that cannot be taken is passed over."""
+        """What a step sends is ready; one that cannot be taken is passed over."""
         self.hand.preparing.discard(page)
         try:
             made = future.result()
         except (PagemillError, CancelledError) as error:
+            if not page.tries:
+                if isinstance(error, EnvironmentFault):
+                    raise
+                log.info("as a whole document=%d page=%d: %s", *_place(page), error)
+                page.parts = (page.first,)
+                self.hand.fresh.append(page)
+                return
             log.warning("no step=%s document=%d page=%d: %s", page.step.name, *_place(page), error)
             self._climb(page)
             return
@@ -86,7 +96,7 @@ class Desk:
             self._judge(page)
         else:
             page.parts = made
-            self.hand.again.append(page)
+            (self.hand.again if page.is_retry else self.hand.fresh).append(page)
 
     def expire(self) -> None:
         """End steps of pages that have had all the seconds they may have.
@@ -102,7 +112,7 @@ class Desk:
     def _judge(self, page: PageInHand) -> None:
         self.hand.recall(page)
         started = time.perf_counter()
-        reading = joined([page.answers[place] for place in sorted(page.answers)])
+        reading = joined_regions(page.parts, [page.answers[place] for place in sorted(page.answers)])
         profile = find_profile(page.profile, self._mill.settings) if page.engine else self._mill.profile
         result = judge(page.item, page.first, reading, profile)
         judging_s = time.perf_counter() - started

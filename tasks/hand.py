@@ -58,7 +58,7 @@ class PageInHand:
     """Who reads it at this step."""
     step: Step = FIRST
     parts: tuple[OcrRequest, ...] = ()
-    """Requests of this step: one, or one for each half."""
+    """Requests of this step: one, or one for each half or region; none while they are being made."""
     engine: OcrEngine | None = None
     """Another than the drain's, for this step."""
     tries: list[Tried] = field(default_factory=list)
@@ -112,7 +112,7 @@ class Hand:
         """A page that was just claimed."""
         self.words += len(page.item.facts.words)
         if not page.is_retry:
-            self.fresh.append(page)
+            (self.fresh.append if page.parts else self.preparing.add)(page)
 
     def next_to_send(self, most_retries: int) -> PageInHand | None:
         """The page to send next. While fresh ones wait, at most `most_retries` others are under way."""

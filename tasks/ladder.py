@@ -18,6 +18,7 @@ from tasks.places import read_in_child
 from tasks.work.clock import Timed
 from tasks.work.custom import find_profile
 from tasks.work.ladder import Step, next_step, steps_of, trial_of
+from tasks.work.regions_asked import by_regions
 from tasks.work.rungs import drawn_larger, layer_reading, variants
 from tasks.work.variants import retouch
 
@@ -50,6 +51,21 @@ class Ladder:
             failed.set_exception(error)
             return failed
 
+    def by_regions(self, request: OcrRequest) -> Future[Made]:
+        """Requests for the regions of a page. The future raises PagemillError when there are no several."""
+        mill, vlm = self._mill, self._mill.profile.vlm
+        if vlm is None:
+            raise PageFailed("Only served models are asked by regions.", Code.OCR_FAILED)
+        return mill.render_pool.submit(
+            by_regions,
+            request,
+            vlm,
+            mill.store.root,
+            timeout_s=mill.settings.render_timeout_s,
+            timeout_code=Code.RENDER_TIMEOUT,
+            crash_code=Code.RENDER_CRASH,
+        )
+
     def _begun(self, page: PageInHand, step: Step) -> Future[Made]:
         rung = step.rung
         if rung is None:
@@ -58,6 +74,10 @@ class Ladder:
         request = replace(page.first, trial=trial, priority=page.first.priority + 1)
         if rung.kind == "profile":
             return _done(self._of_other(page, request, rung.profile))
+        if rung.kind == "regions" and request.recipe.regions == "off":
+            return self.by_regions(request)
+        if rung.kind == "regions":
+            raise PageFailed("The page was asked by regions before.", Code.OCR_FAILED)
         if rung.kind == "larger":
             return self._larger(page.item.claim, request, rung.factor)
         if rung.kind == "text-layer":

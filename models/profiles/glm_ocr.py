@@ -9,6 +9,7 @@ that for a page. vLLM counts alike: under a limit of 4,096 x 28 x 28, 1240 x 175
 
 from models.profile import Profile
 from models.profiles import serving
+from models.region import RegionKind
 from models.vlm import (
     LadderLimits,
     Pixels,
@@ -75,6 +76,7 @@ PROFILE = Profile(
             sampling={"temperature": 0.3, "top_p": 0.95},
             when=serving.LOOPS + serving.ODD,
         ),
+        Rung(kind="regions", when=(*serving.LOOPS, "truncated", "empty-with-ink", "too-little-text")),
         Rung(
             kind="sampling",
             sampling={"temperature": 0.6, "top_p": 0.95, "repetition_penalty": 1.1},
@@ -96,6 +98,7 @@ PROFILE = Profile(
         context=16_384,
         prompt_tokens=32,
         most_in_flight=256,
+        regions={RegionKind.TEXT: "text", RegionKind.TABLE: "table", RegionKind.FORMULA: "formula"},
         flags=_FLAGS,
         least_vllm="0.19.0",
         least_transformers="5.3.0",

@@ -11,7 +11,7 @@ from models.vlm import LadderLimits, Rung
 REFUSED = frozenset({Code.TOO_LARGE.value, Code.OCR_REJECTED.value})
 """What a server refuses it refuses again: nothing is sent unchanged after these."""
 
-_OTHER_PICTURE = frozenset({"smaller", "halves", "profile", "text-layer"})
+_OTHER_PICTURE = frozenset({"smaller", "halves", "regions", "profile", "text-layer"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,77 @@
+"""In which order the regions of a page are read: columns one after the other, what crosses them in its place.
+
+As for lines (`columns`): a gutter is an upright strip that no region crosses over some height. Regions that
+cross it cut the page into bands; a band with regions on both sides is read left side first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from models.geometry import Box
+
+_SLACK = 0.01
+"""Share of the width by which boxes may reach over a gutter."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Band:
+    """Places of boxes beside a gutter, or of one that crosses it."""
+
+    left: tuple[int, ...]
+    right: tuple[int, ...] = ()
+    overlap: float = 0.0
+    """Height over which both sides run side by side."""
+
+
+def ordered(boxes: Sequence[Box]) -> list[int]:
+    """Places of `boxes` in reading order, from left to right and top to bottom; y runs downwards."""
+    return _ordered(boxes, tuple(range(len(boxes))))
+
+
+def _ordered(boxes: Sequence[Box], places: tuple[int, ...]) -> list[int]:
+    best, best_overlap = [], 0.0
+    for x in sorted({boxes[place].x1 for place in places}):
+        bands = _bands(boxes, places, x)
+        overlap = sum(band.overlap for band in bands)
+        if overlap > best_overlap:
+            best, best_overlap = bands, overlap
+    if not best:
+        return sorted(places, key=lambda place: (boxes[place].y0, boxes[place].x0))
+    found: list[int] = []
+    loose: tuple[int, ...] = ()
+    for band in best:
+        if not band.overlap:
+            loose += band.left + band.right
+            continue
+        found += _ordered(boxes, loose) + _ordered(boxes, band.left) + _ordered(boxes, band.right)
+        loose = ()
+    return found + _ordered(boxes, loose)
+
+
+def _bands(boxes: Sequence[Box], places: Sequence[int], x: float) -> list[_Band]:
+    """The boxes as bands beside a gutter at `x`, from top to bottom."""
+    width = max(boxes[place].x1 for place in places) - min(boxes[place].x0 for place in places)
+    slack = _SLACK * width
+    bands: list[_Band] = []
+    left: tuple[int, ...] = ()
+    right: tuple[int, ...] = ()
+    for place in sorted(places, key=lambda place: boxes[place].y0 + boxes[place].y1):
+        if boxes[place].x1 <= x + slack:
+            left += (place,)
+        elif boxes[place].x0 >= x - slack:
+            right += (place,)
+        else:
+            bands += [_band(boxes, left, right), _Band((place,))]
+            left = right = ()
+    return [*bands, _band(boxes, left, right)]
+
+
+def _band(boxes: Sequence[Box], left: tuple[int, ...], right: tuple[int, ...]) -> _Band:
+    if not left or not right:
+        return _Band(left, right)
+    (top, bottom), (other_top, other_bottom) = _reach(boxes, left), _reach(boxes, right)
+    return _Band(left, right, max(0.0, min(bottom, other_bottom) - max(top, other_top)))
+
+
+def _reach(boxes: Sequence[Box], places: Sequence[int]) -> tuple[float, float]:
+    return min(boxes[place].y0 for place in places), max(boxes[place].y1 for place in places)

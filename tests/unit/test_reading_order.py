@@ -1,0 +1,60 @@
+"""In which order regions are read."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.geometry import Box
+from tasks.work.reading_order import ordered
+
+
+def read(**boxes: tuple[float, float, float, float]) -> str:
+    """Names of boxes in reading order."""
+    names = sorted(boxes, reverse=True)
+    return "".join(names[place] for place in ordered([Box(*boxes[name]) for name in names]))
+
+
+def test_one_column_is_read_from_top_to_bottom() -> None:
+    assert read(a=(0, 0, 100, 10), b=(0, 20, 50, 30), c=(0, 40, 100, 90)) == "abc"
+
+
+def test_of_two_columns_the_left_one_is_read_first() -> None:
+    assert read(a=(0, 0, 45, 50), b=(0, 55, 45, 100), c=(55, 0, 100, 30), d=(55, 35, 100, 100)) == "abcd"
+
+
+def test_a_title_over_both_columns_comes_first_and_a_note_below_them_last() -> None:
+    columns = {"b": (0, 20, 45, 80), "c": (55, 20, 100, 80)}
+    assert read(a=(10, 0, 90, 10), d=(0, 90, 100, 95), **columns) == "abcd"
+
+
+def test_a_picture_across_cuts_the_columns() -> None:
+    above = {"a": (0, 0, 45, 30), "b": (55, 0, 100, 30)}
+    below = {"d": (0, 60, 45, 100), "e": (55, 60, 100, 100)}
+    assert read(c=(0, 35, 100, 55), **above, **below) == "abcde"
+
+
+def test_three_columns_are_read_one_after_the_other() -> None:
+    assert read(a=(0, 0, 30, 99), b=(35, 0, 65, 50), c=(35, 52, 65, 99), d=(70, 0, 100, 99)) == "abcd"
+
+
+def test_what_stands_in_one_row_without_columns_is_read_from_the_left() -> None:
+    assert read(a=(0, 0, 40, 10), b=(60, 0, 100, 10), c=(0, 20, 100, 90)) == "abc"
+
+
+def test_a_narrow_side_column_is_read_before_the_text_beside_it() -> None:
+    main = {"c": (30, 0, 100, 40), "d": (30, 45, 100, 100)}
+    assert read(a=(0, 10, 25, 20), b=(0, 30, 25, 60), **main) == "abcd"
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_nothing_and_one_region_have_one_order(count: int) -> None:
+    assert ordered([Box(0, 0, 1, 1)] * count) == list(range(count))
+
+
+side = st.integers(0, 60)
+
+
+@given(st.lists(st.tuples(side, side, side, side), max_size=15))
+def test_every_region_is_read_once_wherever_they_lie(corners: list[tuple[int, int, int, int]]) -> None:
+    boxes = [Box(x, y, x + width + 1, y + height + 1) for x, y, width, height in corners]
+    assert sorted(ordered(boxes)) == list(range(len(boxes)))
