@@ -80,19 +80,35 @@ def status(connection: sa.Connection, document_id: int) -> DocumentStatus:
     return DocumentStatus(connection.execute(sa.select(d.c.status).where(d.c.id == document_id)).scalar_one())
 
 
-def previous(connection: sa.Connection, document_id: int) -> int | None:
-    """The edition that was shown before the present one; None where there was none.
+def base(connection: sa.Connection, document_id: int) -> int | None:
+    """The edition that was read or promoted, whatever people decided about its pages since.
 
-    Putting one back is no step of its own: after that, previous is what stood before the one put back.
+    None where nothing is shown.
     """
-    d = tables.document
-    query = (
-        sa.select(t.c.before_id)
-        .join(d, (d.c.id == t.c.document_id) & (d.c.edition_id == t.c.edition_id))
-        .where(d.c.id == document_id, t.c.kind != ROLLBACK)
-    )
-    found: int | None = connection.execute(query.order_by(t.c.id.desc()).limit(1)).scalar_one_or_none()
-    return found
+    return _steps(connection, document_id)[0]
+
+
+def previous(connection: sa.Connection, document_id: int) -> int | None:
+    """What was shown before the edition that was read or promoted last; None where there was none.
+
+    Putting one back is no step of its own: after that, previous is what stood before the one put back. Nor is
+    a decision about pages: after that, it is what stood before the edition decided about.
+    """
+    return _steps(connection, document_id)[1]
+
+
+def _steps(connection: sa.Connection, document_id: int) -> tuple[int | None, int | None]:
+    """Base and previous, looking back from what is shown."""
+    edition_id = shown(connection, document_id)
+    columns = [t.c.before_id, t.c.edition_id, t.c.kind]
+    query = sa.select(*columns).where(t.c.document_id == document_id, t.c.kind != ROLLBACK)
+    for row in connection.execute(query.order_by(t.c.id.desc())):
+        if row.edition_id != edition_id:
+            continue
+        if row.kind != REVIEW:
+            return edition_id, row.before_id
+        edition_id = row.before_id
+    return edition_id, None
 
 
 def _pages(connection: sa.Connection, edition_id: int) -> tuple[PageToLoad, ...]:

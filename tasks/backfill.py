@@ -9,13 +9,14 @@ from functools import partial
 
 import sqlalchemy as sa
 
-from db import backfill_enrol, backfill_plan, backfill_selection, backfills, compare, switches
+from db import backfill_enrol, backfill_plan, backfill_selection, backfills, compare, decisions, switches
 from db.engine import Database
 from models.backfill import Backfill, Plan, Selection, Wish
 from models.compare import DocumentComparison, Pair
 from models.errors import Code, ConfigurationError
 from models.recipe import Recipe
 from models.settings import get_settings
+from tasks.review import rebuild
 from tasks.work.checks import CHECKS
 from tasks.work.comparing import compare_pages
 from tasks.work.custom import find_profile
@@ -107,27 +108,43 @@ def _compare(connection: sa.Connection, pair: Pair) -> DocumentComparison:
 
 
 def promote(database: Database, backfill_id: int | None, selection: Selection) -> tuple[int, ...]:
-    """Show what a backfill made, each document in a transaction of its own; says which changed."""
+    """Show what a backfill made, each document in a transaction of its own; says which changed.
+
+    What people wrote stays in its place, also what they wrote after the backfill.
+    """
     return _switch(database, backfill_id, selection, _promote)
 
 
 def rollback(database: Database, backfill_id: int | None, selection: Selection) -> tuple[int, ...]:
-    """Show again what stood there before, where what a backfill made is shown; says which changed."""
+    """Show again what stood there before, where what a backfill made is shown; says which changed.
+
+    A page that a person has looked at since does not hold it up: what was written of it stays in its place,
+    what was decided about a reading goes with that reading.
+    """
     return _switch(database, backfill_id, selection, _roll_back)
 
 
 def _promote(connection: sa.Connection, pair: Pair) -> bool:
-    if pair.made_id is None:
+    if pair.made_id is None or switches.base(connection, pair.document_id) == pair.made_id:
         return False
-    return switches.show(connection, pair.document_id, pair.made_id, kind=switches.PROMOTE, by=person())
+    return _show(connection, pair.document_id, pair.made_id, switches.PROMOTE)
 
 
 def _roll_back(connection: sa.Connection, pair: Pair) -> bool:
     before = switches.previous(connection, pair.document_id)
-    is_shown = switches.shown(connection, pair.document_id) == pair.made_id
-    if before is None or not is_shown:
+    if before is None or switches.base(connection, pair.document_id) != pair.made_id:
         return False
-    return switches.show(connection, pair.document_id, before, kind=switches.ROLLBACK, by=person())
+    return _show(connection, pair.document_id, before, switches.ROLLBACK)
+
+
+def _show(connection: sa.Connection, document_id: int, edition_id: int, kind: str) -> bool:
+    """Show an edition, with what people decided about pages; that may make an edition of its own."""
+    switches.lock(connection, document_id)
+    before = switches.shown(connection, document_id)
+    switches.show(connection, document_id, edition_id, kind=kind, by=person())
+    if decisions.of_document(connection, document_id):
+        rebuild(connection, get_settings(), document_id, (), person())
+    return switches.shown(connection, document_id) != before
 
 
 def person() -> str:

@@ -114,3 +114,17 @@ def test_while_a_document_is_held_nobody_else_can_change_what_it_shows(shelf: Da
         free = shelf.run(lambda conn: conn.execute(mine.with_for_update(skip_locked=True)).all())
         assert free == []
     assert len(shelf.run(lambda conn: conn.execute(mine.with_for_update(skip_locked=True)).all())) == 1
+
+
+def test_decisions_about_pages_are_no_steps_back(shelf: Database) -> None:
+    show(shelf, 2)
+    show(shelf, 3, switches.REVIEW)
+    assert shelf.run(lambda conn: switches.base(conn, 1)) == 2
+    assert previous(shelf) == 1
+    show(shelf, 1, switches.ROLLBACK)
+    assert shelf.run(lambda conn: switches.base(conn, 1)) == 1
+    assert previous(shelf) is None
+
+
+def test_a_document_that_shows_nothing_has_no_base(database: Database) -> None:
+    assert database.run(lambda conn: switches.base(conn, 1)) is None
