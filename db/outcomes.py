@@ -1,52 +1,53 @@
 """What one run did, for those who look at it from outside."""
 
+from collections.abc import Collection
+from typing import Any
+
 import sqlalchemy as sa
 
-from db import tables
-from models.outcome import FailedWork, StageOutcome
+from db import claims, runs, tables
+from models.outcome import FailedWork, Headway, StageOutcome, Tally
+from models.reading import ReadingSource
 from models.stage import ClaimStatus, Outcome, Stage
 
-t = tables.stage_run
+t, claim, met, run = tables.stage_run, tables.claim, tables.run_document, tables.run
+
+_PAGE_STAGES = (Stage.PREPROCESS, Stage.OCR)
+_LEFT_OUT = "ignored-"
+"""Begins the code of a path that a scan passes over on purpose."""
 
 
 def stages(connection: sa.Connection, run_id: int) -> tuple[StageOutcome, ...]:
-    """The stages that the run worked, in their order."""
-    worked = sa.func.nullif(t.c.pages - t.c.cached, 0)
-    a_page = t.c.seconds / worked
-    query = (
-        sa.select(
-            t.c.stage,
-            sa.func.count(t.c.document_id.distinct()).label("documents"),
-            sa.func.sum(t.c.pages).label("pages"),
-            sa.func.sum(t.c.cached).label("cached"),
-            sa.func.count().filter(t.c.outcome == Outcome.FAILED.value).label("failed"),
-            sa.func.percentile_cont(0.5).within_group(a_page).label("p50"),
-            sa.func.percentile_cont(0.95).within_group(a_page).label("p95"),
-            sa.func.extract("epoch", sa.func.max(t.c.ended_at) - sa.func.min(t.c.started_at)).label("wall"),
-        )
-        .where(t.c.run_id == run_id)
-        .group_by(t.c.stage)
+    """What each stage did and took in a run, in the order of the story.
+
+    Of a run that only put documents into the ledger, what others have done about them since.
+    """
+    mine = _work_of(connection, run_id)
+    wall = sa.func.extract("epoch", sa.func.max(t.c.ended_at) - sa.func.min(t.c.started_at))
+    query = sa.select(
+        t.c.stage,
+        sa.func.count(t.c.document_id.distinct()).label("documents"),
+        sa.func.sum(t.c.cached).label("cached"),
+        sa.func.sum(t.c.seconds).label("seconds"),
+        wall.label("wall_s"),
+        sa.func.count().filter(t.c.outcome == Outcome.RETRY.value).label("retries"),
+        *_percentiles(t.c.seconds / sa.func.nullif(t.c.pages - t.c.cached, 0)),
     )
-    found = {Stage(row.stage): row for row in connection.execute(query)}
-    return tuple(
-        StageOutcome(
-            stage,
-            documents=row.documents,
-            pages=row.pages,
-            cached=row.cached,
-            failed=row.failed,
-            page_p50_s=row.p50,
-            page_p95_s=row.p95,
-            wall_s=float(row.wall),
-        )
-        for stage, row in ((stage, found[stage]) for stage in Stage if stage in found)
-    )
+    found = {row.stage: row._asdict() for row in connection.execute(query.where(mine).group_by(t.c.stage))}
+    for part in (_pages(mine), _failed(connection, run_id, mine), _reading_times(run_id, mine)):
+        for row in connection.execute(part):
+            if row.stage in found:
+                found[row.stage] |= row._asdict()
+    return tuple(_outcome(found[stage.value]) for stage in Stage if stage.value in found)
+
+
+def _outcome(known: dict[str, Any]) -> StageOutcome:
+    return StageOutcome(**known | {"stage": Stage(known["stage"]), "wall_s": float(known["wall_s"])})
 
 
 def failures(connection: sa.Connection, run_id: int, most: int = 200) -> tuple[FailedWork, ...]:
     """What failed for good while the run was under way, of documents that it worked on; at most `most`."""
-    claim, source = tables.claim, tables.source
-    began = sa.select(tables.run.c.started_at).where(tables.run.c.id == run_id).scalar_subquery()
+    source = tables.source
     worked_on = sa.select(t.c.document_id).where(t.c.run_id == run_id)
     name = (
         sa.select(source.c.uri)
@@ -57,8 +58,7 @@ def failures(connection: sa.Connection, run_id: int, most: int = 200) -> tuple[F
     )
     query = (
         sa.select(claim.c.document_id, claim.c.page_no, claim.c.code, claim.c.message, name.label("name"))
-        .where(claim.c.status == ClaimStatus.FAILED.value, claim.c.ended_at >= began)
-        .where(claim.c.document_id.in_(worked_on))
+        .where(_is_lost(connection, run_id), claim.c.document_id.in_(worked_on))
         .order_by(claim.c.document_id, claim.c.page_no)
         .limit(most)
     )
@@ -66,3 +66,99 @@ def failures(connection: sa.Connection, run_id: int, most: int = 200) -> tuple[F
         FailedWork(row.document_id, row.name or "", row.page_no, row.code or "", row.message or "")
         for row in connection.execute(query)
     )
+
+
+def tally(connection: sa.Connection, run_id: int) -> Tally:
+    """What the run came to: of the documents that it worked on itself, and of files that it refused."""
+    worked = stages(connection, run_id)
+    refused = _count(connection, met, met.c.run_id == run_id, met.c.seen_as == "rejected")
+    problem = tables.scan_problem
+    is_unread = ~problem.c.code.startswith(_LEFT_OUT)
+    unread = _count(connection, problem, problem.c.run_id == run_id, is_unread)
+    listed = runs.get(connection, run_id).facts.get("scan: listed")
+    read = [one for one in worked if one.stage in _PAGE_STAGES] or list(worked)
+    return Tally(
+        documents=max((one.documents for one in worked), default=0) + refused,
+        lost_documents=sum(one.failed - one.failed_pages for one in worked) + refused,
+        pages=max((one.pages for one in read), default=0),
+        lost_pages=sum(one.failed_pages for one in worked),
+        cached=max((one.cached for one in worked if one.stage is Stage.OCR), default=0),
+        unread=unread,
+        listed=None if listed is None else int(listed),
+    )
+
+
+def headway(
+    connection: sa.Connection, run_id: int, stage: Stage, before: Collection[Stage], profile: str
+) -> Headway:
+    """What the run has done of a stage, and what is left in it and in those `before`.
+
+    Documents of the stages split and load, pages of the others.
+    """
+    counted = sa.func.count() if stage in {Stage.SPLIT, Stage.LOAD} else sa.func.sum(t.c.pages)
+    done = sa.select(counted).where(t.c.run_id == run_id, t.c.stage == stage.value)
+    left = claims.outstanding(connection, [*before, stage], profile)
+    return Headway(connection.scalar(done) or 0, left.total)
+
+
+def _work_of(connection: sa.Connection, run_id: int) -> sa.ColumnElement[bool]:
+    """The timing rows that are the run's."""
+    mine = t.c.run_id == run_id
+    if connection.scalar(sa.select(sa.exists().where(mine))):
+        return mine
+    of_met = t.c.document_id.in_(sa.select(met.c.document_id).where(met.c.run_id == run_id))
+    return of_met & (t.c.started_at >= _began(run_id))
+
+
+def _began(run_id: int) -> sa.ScalarSelect[Any]:
+    return sa.select(run.c.started_at).where(run.c.id == run_id).scalar_subquery()
+
+
+def _is_lost(connection: sa.Connection, run_id: int) -> sa.ColumnElement[bool]:
+    """A claim on which nothing more is tried since the run began, or until it ended if it worked itself."""
+    is_lost = (claim.c.status == ClaimStatus.FAILED.value) & (claim.c.ended_at >= _began(run_id))
+    ended = runs.get(connection, run_id).ended_at
+    has_own = connection.scalar(sa.select(sa.exists().where(t.c.run_id == run_id)))
+    return is_lost & (claim.c.ended_at <= ended) if ended and has_own else is_lost
+
+
+def _pages(mine: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
+    """Pages by stage; one that was tried again counts once."""
+    document = tables.document
+    tried = sa.func.sum(t.c.pages)
+    most = sa.func.coalesce(sa.func.max(document.c.page_count), tried)
+    each = sa.select(t.c.stage, sa.func.least(tried, most).label("pages")).join(document)
+    each = each.where(mine).group_by(t.c.stage, t.c.document_id)
+    by_document = each.subquery()
+    pages = sa.cast(sa.func.sum(by_document.c.pages), sa.Integer).label("pages")
+    return sa.select(by_document.c.stage, pages).group_by(by_document.c.stage)
+
+
+def _failed(
+    connection: sa.Connection, run_id: int, mine: sa.ColumnElement[bool]
+) -> sa.Select[*tuple[Any, ...]]:
+    counts = [
+        sa.func.count().label("failed"),
+        sa.func.count().filter(claim.c.page_no > 0).label("failed_pages"),
+    ]
+    lost = _is_lost(connection, run_id) & claim.c.document_id.in_(sa.select(t.c.document_id).where(mine))
+    return sa.select(claim.c.stage, *counts).where(lost).group_by(claim.c.stage)
+
+
+def _reading_times(run_id: int, mine: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
+    """Of pages read, each one's own seconds are known: better than the means of documents."""
+    r = tables.reading
+    is_read = (r.c.source == ReadingSource.OCR.value) & r.c.cached_from.is_(None)
+    is_mine = (r.c.created_at >= _began(run_id)) & r.c.document_id.in_(sa.select(t.c.document_id).where(mine))
+    ocr = sa.literal(Stage.OCR.value).label("stage")
+    has_any = sa.func.count() > 0
+    return sa.select(ocr, *_percentiles(r.c.seconds)).where(is_read, is_mine).having(has_any)
+
+
+def _percentiles(seconds: sa.ColumnElement[Any]) -> tuple[sa.Label[Any], sa.Label[Any]]:
+    p50, p95 = (sa.func.percentile_cont(share).within_group(seconds) for share in (0.5, 0.95))
+    return p50.label("page_p50_s"), p95.label("page_p95_s")
+
+
+def _count(connection: sa.Connection, table: sa.Table, *where: sa.ColumnElement[bool]) -> int:
+    return int(connection.execute(sa.select(sa.func.count()).select_from(table).where(*where)).scalar_one())

@@ -1,17 +1,14 @@
 """A run's times, findings and worst pages, gathered to be looked at."""
 
-from typing import Any
-
 import sqlalchemy as sa
 
-from db import review, runs, summaries, tables
+from db import outcomes, review, runs, summaries, tables
 from models.errors import Code, ConfigurationError
 from models.review import ReviewQuery
-from models.run_report import FindingCount, RunReport, StageTime
-from models.stage import Outcome, Stage
+from models.run_report import FindingCount, RunReport
 from models.verdict import Severity, Verdict
 
-t, met, run = tables.stage_run, tables.run_document, tables.run
+t, met = tables.stage_run, tables.run_document
 
 _SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 
@@ -40,42 +37,11 @@ def of_run(connection: sa.Connection, run_id: int, worst: int, text_chars: int) 
     return RunReport(
         summary=summary,
         profile="" if recipe_id is None else runs.recipe(connection, recipe_id).profile,
-        stages=stages(connection, run_id),
+        stages=outcomes.stages(connection, run_id),
         findings=findings(connection, run_id),
         worst=pages,
         waiting=waiting,
     )
-
-
-def stages(connection: sa.Connection, run_id: int) -> tuple[StageTime, ...]:
-    """What each stage took in a run, in the order of the story.
-
-    Of a run that only put documents into the ledger, what others have done about them since.
-    """
-    has_own = connection.scalar(sa.select(sa.exists().where(t.c.run_id == run_id)))
-    mine = t.c.run_id == run_id
-    if not has_own:
-        of_met = t.c.document_id.in_(sa.select(met.c.document_id).where(met.c.run_id == run_id))
-        began = sa.select(run.c.started_at).where(run.c.id == run_id).scalar_subquery()
-        mine = of_met & (t.c.started_at >= began)
-    wall = sa.func.extract("epoch", sa.func.max(t.c.ended_at) - sa.func.min(t.c.started_at))
-    query = sa.select(
-        t.c.stage,
-        sa.func.count(t.c.document_id.distinct()).label("documents"),
-        *(sa.func.sum(t.c[name]).label(name) for name in ("pages", "cached", "seconds")),
-        wall.label("wall_s"),
-        sa.func.count().filter(t.c.outcome == Outcome.RETRY.value).label("retries"),
-    )
-    rows = connection.execute(query.where(mine).group_by(t.c.stage)).all()
-    order = list(Stage)
-    found = [_stage_time(row) for row in rows]
-    return tuple(sorted(found, key=lambda one: order.index(one.stage)))
-
-
-def _stage_time(row: sa.Row[Any]) -> StageTime:
-    names = ("documents", "pages", "cached", "seconds", "retries")
-    known = {name: getattr(row, name) for name in names}
-    return StageTime(stage=Stage(row.stage), wall_s=float(row.wall_s), **known)
 
 
 def findings(connection: sa.Connection, run_id: int) -> tuple[FindingCount, ...]:

@@ -2,27 +2,10 @@
 
 from dataclasses import dataclass
 
+from models.outcome import StageOutcome
 from models.review import PageToReview
-from models.stage import Stage
 from models.summary import RunSummary
 from models.verdict import Severity
-
-
-@dataclass(frozen=True, slots=True)
-class StageTime:
-    """What a stage took."""
-
-    stage: Stage
-    documents: int
-    pages: int
-    cached: int
-    """Pages of these whose result was taken from an earlier run."""
-    seconds: float
-    """Work, summed over workers."""
-    wall_s: float
-    """From the first start to the last end."""
-    retries: int
-    """Stage runs that ended with another try."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +25,7 @@ class RunReport:
     summary: RunSummary
     profile: str
     """Empty for a run without a recipe."""
-    stages: tuple[StageTime, ...]
+    stages: tuple[StageOutcome, ...]
     """In the order of the story."""
     findings: tuple[FindingCount, ...]
     """Errors first, then warnings, then notes; the most frequent first."""
