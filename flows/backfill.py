@@ -5,16 +5,20 @@ import logging
 import threading
 from collections.abc import Callable
 from contextlib import closing
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from prefect import flow
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
 from pydantic import Field
 
 from db import backfills
 from db.engine import open_database
 from flows.lines import load_lines, ocr_lines, split_lines
-from flows.local import has_server
-from flows.opening import CALLER, Caller, open_mill
+from flows.local import call
+from flows.naming import backfill_name
+from flows.opening import CALLER, open_mill
+from flows.telling import ending
 from flows.waking import BACKFILL, check_drains, wake
 from models import profiles
 from models.backfill import Backfill, FromStage, Plan, Wish
@@ -61,7 +65,7 @@ def _with_args(function: F) -> F:
     return function
 
 
-@flow(name="backfill", flow_run_name="backfill-{profile}-from-{from_stage}", persist_result=False)
+@flow(name="backfill", flow_run_name=backfill_name, persist_result=False)
 @_with_args
 def backfill(  # noqa: PLR0917 (a form: filled in by name)
     source: str = "",
@@ -82,15 +86,17 @@ def backfill(  # noqa: PLR0917 (a form: filled in by name)
     dry_run: bool = True,
     here: bool = False,
     jobs: Jobs | None = None,
-) -> int | None:
-    """Read known documents again, beside what is shown; returns the backfill's id, none of a dry run."""
+) -> State[int]:
+    """Read known documents again, beside what is shown; the result is the backfill's id, if any."""
     where = {"source": source, "documents": documents, "since": since, "until": until}
     what = {"statuses": status, "verdicts": verdict, "findings": finding, "everything": everything}
     read = {"profile": of_profile, "recipe": of_recipe}
     how = {"profile": profile, "options": options, "start": from_stage, "again": again, "promote": promote}
     wish = Wish.model_validate(how | {"selection": where | what | read})
     planned = plan(wish, is_checked=not dry_run)
-    return None if dry_run else start(wish, planned, jobs, here=here)
+    if dry_run:
+        return Completed(message=f"Only counted: {_text(planned)}. Nothing was done (dry_run).")
+    return start(wish, planned, jobs, here=here)
 
 
 def run_backfill(
@@ -102,33 +108,28 @@ def run_backfill(
     started: Callable[[int], None] = lambda _: None,
     stop: threading.Event | None = None,
 ) -> int:
-    """Do it from the command line, as a flow run where a Prefect server is named; the backfill's id.
+    """Do it from the command line, as a flow run where a Prefect server is named; the run's id.
 
     `started` is told the run's id. Setting `stop` ends the run after the pages in hand; what is left stays in
     the ledger. Raises as `plan`, `flows.opening.open_mill` and what stopped a stage for good.
     """
     selection = wish.selection
-    run = backfill if has_server() else backfill.fn
-    token = CALLER.set(Caller(settings, started, stop or threading.Event()))
-    try:
-        done = run(
-            **selection.model_dump(include={"source", "since", "until", "everything"}),
-            documents=list(selection.documents),
-            status=list(selection.statuses),
-            verdict=list(selection.verdicts),
-            finding=list(selection.findings),
-            of_profile=selection.profile,
-            of_recipe=selection.recipe,
-            from_stage=wish.start,
-            **wish.model_dump(include={"profile", "again", "promote"}),
-            options=list(wish.options),
-            dry_run=False,
-            here=here,
-            jobs=jobs,
-        )
-    finally:
-        CALLER.reset(token)
-    return int(done or 0)
+    given: dict[str, Any] = {
+        **selection.model_dump(include={"source", "since", "until", "everything"}),
+        "documents": list(selection.documents),
+        "status": list(selection.statuses),
+        "verdict": list(selection.verdicts),
+        "finding": list(selection.findings),
+        "of_profile": selection.profile,
+        "of_recipe": selection.recipe,
+        "from_stage": wish.start,
+        **wish.model_dump(include={"profile", "again", "promote"}),
+        "options": list(wish.options),
+        "dry_run": False,
+        "here": here,
+        "jobs": jobs,
+    }
+    return call(backfill, settings, given, started, stop)
 
 
 def plan(wish: Wish, *, is_checked: bool) -> Plan:
@@ -142,7 +143,7 @@ def plan(wish: Wish, *, is_checked: bool) -> Plan:
     return planned
 
 
-def start(wish: Wish, planned: Plan, jobs: int | None, *, here: bool) -> int:
+def start(wish: Wish, planned: Plan, jobs: int | None, *, here: bool) -> State[int]:
     """Put the documents into the ledger; then work them off `here`, or wake the drains."""
     log.info("backfill start=%s here=%s continues=%s", wish.start, here, planned.continues)
     profile = profiles.get(wish.profile)
@@ -151,14 +152,25 @@ def start(wish: Wish, planned: Plan, jobs: int | None, *, here: bool) -> int:
     with open_mill("backfill", wish.profile, list(wish.options), jobs, reads=here) as (mill, _):
         begun = work.enrol(mill.database, wish, mill.run_id, mill.stopping)
         if here:
-            work_off(mill, begun)
-    if not here:
-        wake(profile, BACKFILL)
-    return begun.id
+            has_ended = work_off(mill, begun)
+            return ending(mill, "backfill", is_stopped=not has_ended, result=begun.id)
+    wake(profile, BACKFILL)
+    told = f"Put back: {_text(planned)}. The drains work on them, behind all that is scheduled."
+    return Completed(message=told, data=begun.id)
 
 
-def work_off(mill: Mill, begun: Backfill) -> None:
-    """Drain all stages until the backfill has no work left; scheduled work that comes goes before it."""
+def work_off(mill: Mill, begun: Backfill) -> bool:
+    """Drain all stages until the backfill has no work left; scheduled work that comes goes before it.
+
+    False when the mill was stopped before.
+    """
     lines = [*split_lines(), *ocr_lines(mill.profile), *load_lines()]
-    drain(mill, lines, lambda: not mill.database.run(lambda conn: backfills.is_busy(conn, begun.id)))
+    has_ended = drain(
+        mill, lines, lambda: not mill.database.run(lambda conn: backfills.is_busy(conn, begun.id))
+    )
     work.close_ended(mill.database)
+    return has_ended
+
+
+def _text(planned: Plan) -> str:
+    return f"{planned.documents} documents with {planned.pages} pages, {planned.to_read} to be read"

@@ -4,10 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import sqlalchemy as sa
+from prefect.client.schemas.objects import State
 from pydantic import Field
 
 from db import claims
 from flows.opening import open_mill
+from flows.telling import ending
 from models.profile import Profile
 from models.stage import Stage
 from tasks.drain import Lane, drain, lingering
@@ -28,8 +30,8 @@ def drain_stages(
     before: Sequence[Stage] = (),
     reads: bool = False,
     finish: Callable[[Mill], object] = lambda _: None,
-) -> int:
-    """A run of `kind` that works off `stages` of a profile; its id.
+) -> State[int]:
+    """A run of `kind` that works off `stages` of a profile; how it ended, with its id.
 
     Over when for `linger_s` seconds there has been no work and nobody was at work in the stages `before`, or
     when `budget_s` are spent; `finish` is then called. `reads`: with the profile's OCR engine. Raises as
@@ -37,9 +39,9 @@ def drain_stages(
     """
     with open_mill(kind, profile, [], None, reads=reads) as (mill, _):
         is_over = lingering(lambda: is_idle(mill, stages, before), linger_s)
-        drain(mill, lines_of(mill.profile), is_over, budget_s)
+        has_ended = drain(mill, lines_of(mill.profile), is_over, budget_s)
         finish(mill)
-        return mill.run_id
+        return ending(mill, kind, is_stopped=not has_ended)
 
 
 def is_idle(mill: Mill, stages: Sequence[Stage], before: Sequence[Stage]) -> bool:

@@ -2,20 +2,22 @@
 
 import contextvars
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Annotated
 
 from prefect import flow
+from prefect.client.schemas.objects import State
 from pydantic import Field
 
-from flows.lines import load_lines, ocr_lines, split_lines
-from flows.opening import CALLER, open_mill
+from flows.naming import run_name
+from flows.opening import CALLER, give_engine, open_mill
+from flows.telling import ending
 from models.intake import ScanRules
 from models.settings import get_settings
 from models.stage import Stage
 from tasks import scan
-from tasks.drain import drain
+from tasks.drain import Lane, drain
 from tasks.mill import Mill
 from tasks.register import register_roots
 
@@ -23,9 +25,10 @@ Place = Annotated[str, Field(min_length=1, max_length=4_096)]
 Option = Annotated[str, Field(pattern=r"^\w+=", max_length=4_096)]
 
 _RULES = ScanRules()
+_LOOK_S = 0.1
 
 
-@flow(name="ingest", flow_run_name="ingest-{profile}", persist_result=False)
+@flow(name="ingest", flow_run_name=run_name("ingest"), persist_result=False)
 def ingest(
     paths: Annotated[list[Place], Field(max_length=1_000)],
     profile: Annotated[str, Field(min_length=1, max_length=100)] = "ppocr",
@@ -35,8 +38,8 @@ def ingest(
     settle_s: Annotated[float, Field(ge=0, le=86_400)] | None = None,
     gone_share: Annotated[float, Field(ge=0, le=1)] | None = None,
     follow_links: bool = False,
-) -> int:
-    """Scan folders and read what is new; returns the id of the run. Work left by earlier runs is done, too.
+) -> State[int]:
+    """Scan folders and read what is new; its result is the id of the run. Work that is left is done, too.
 
     Args:
         paths: Folders and files to read: absolute paths of the worker's machine, or URLs like
@@ -60,24 +63,44 @@ def ingest(
         # Who waits for a run wants to see every document of it.
         lists_all=caller is not None,
     )
-    with open_mill("ingest", profile, options, jobs, reads=True) as (mill, recipe_id):
-        work_off(mill, roots, recipe_id, rules)
-        return mill.run_id
+    # Whoever waits for a run wants to hear at once that it cannot read; a scan by the clock seldom has to.
+    with open_mill("ingest", profile, options, jobs, reads=caller is not None) as (mill, recipe_id):
+        has_ended = work_off(mill, roots, recipe_id, rules)
+        return ending(mill, "ingest", is_stopped=not has_ended)
 
 
-def work_off(mill: Mill, roots: Sequence[Path | str], recipe_id: int, rules: ScanRules = _RULES) -> None:
+def work_off(mill: Mill, roots: Sequence[Path | str], recipe_id: int, rules: ScanRules = _RULES) -> bool:
     """Register `roots` and drain all stages meanwhile, until no work of the mill's profile is left.
 
-    What stopped the scan is raised when the work that earlier runs left is done.
+    False when the mill was stopped before. What stopped the scan is raised when the work that earlier runs
+    left is done.
     """
-    lines = [*split_lines(), *ocr_lines(mill.profile), *load_lines()]
+    has_ended = True
     with ThreadPoolExecutor(1, thread_name_prefix="scan") as scanner:
         context = contextvars.copy_context()
         scanned = scanner.submit(context.run, register_roots, mill, roots, recipe_id, rules)
-        drain(mill, lines, lambda: scanned.done() and is_done(mill))
+        if _finds_work(mill, scanned):
+            give_engine(mill)
+            has_ended = drain(mill, _lines(mill), lambda: scanned.done() and is_done(mill))
     scanned.result()
+    return has_ended
 
 
 def is_done(mill: Mill) -> bool:
     """Whether no work of this mill's profile is left, in anybody's hands."""
     return mill.outstanding(list(Stage)) == 0
+
+
+def _finds_work(mill: Mill, scanned: "Future[None]") -> bool:
+    """As soon as there is something to do, or when the scan is over."""
+    while not wait([scanned], _LOOK_S).done:
+        if not is_done(mill):
+            return True
+    return not is_done(mill)
+
+
+def _lines(mill: Mill) -> list[Lane]:
+    # With its libraries for documents: most scans by the clock find nothing new, and spare these seconds.
+    from flows.lines import load_lines, ocr_lines, split_lines  # noqa: PLC0415
+
+    return [*split_lines(), *ocr_lines(mill.profile), *load_lines()]

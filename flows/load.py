@@ -1,16 +1,18 @@
 """Flow load: a drain that loads documents whose pages have all ended into the knowledge base."""
 
 from prefect import flow
+from prefect.client.schemas.objects import State
 
 from flows.draining import Budget, Linger, drain_stages
 from flows.lines import load_lines
+from flows.naming import run_name
 from models.stage import Stage
 from tasks.backfill import close_ended
 
 
-@flow(name="load", flow_run_name="load-{profile}", persist_result=False)
-def load(profile: str = "ppocr", budget_s: Budget | None = None, linger_s: Linger = 5.0) -> int:
-    """Load finished documents until nothing is left; returns the id of the run.
+@flow(name="load", flow_run_name=run_name("load"), persist_result=False)
+def load(profile: str = "ppocr", budget_s: Budget | None = None, linger_s: Linger = 5.0) -> State[int]:
+    """Load finished documents until nothing is left; its result is the id of the run.
 
     Args:
         profile: Profile whose documents are loaded.

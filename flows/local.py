@@ -4,8 +4,11 @@ docs/adr/0004-flows-without-a-server.md says why.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from prefect import Flow
+from prefect.exceptions import CancelledRun, FailedRun
 from prefect.settings import get_current_settings
 
 from flows.ingest import ingest
@@ -29,15 +32,40 @@ def run_ingest(
     Setting `stop` ends the run after the pages in hand; what is left stays in the ledger. Raises the errors
     of `flows.opening.open_mill` and what stopped a stage for good.
     """
-    token = CALLER.set(Caller(settings, started, stop or threading.Event()))
+    # The worker of a server may stand in another folder.
+    paths = [normal(root) for root in roots]
+    # Whoever types a command has the files ready.
+    wish: dict[str, Any] = {"paths": paths, "profile": profile, "options": list(options), "settle_s": 0.0}
+    return call(ingest, settings, wish | {"jobs": jobs}, started, stop)
+
+
+def call(
+    flow: Flow[..., Any],
+    settings: Settings,
+    given: Mapping[str, Any],
+    started: Callable[[int], None] = lambda _: None,
+    stop: threading.Event | None = None,
+) -> int:
+    """Run a flow for somebody who waits for it; the id of its run, however that ended.
+
+    What stopped it for good is raised. A state of the flow's own choice is for the screen: who waits here
+    looks into the ledger.
+    """
+    ids: list[int] = []
+
+    def tell(run_id: int) -> None:
+        ids.append(run_id)
+        started(run_id)
+
+    token = CALLER.set(Caller(settings, tell, stop or threading.Event()))
     try:
-        # The worker of a server may stand in another folder.
-        paths = [normal(root) for root in roots]
-        run = ingest if has_server() else ingest.fn
-        # Whoever types a command has the files ready.
-        return run(paths=paths, profile=profile, options=list(options), jobs=jobs, settle_s=0.0)
+        (flow if has_server() else flow.fn)(**given)
+    except (FailedRun, CancelledRun):
+        if not ids:
+            raise
     finally:
         CALLER.reset(token)
+    return ids[-1]
 
 
 def has_server() -> bool:

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from db import runs
 from db.engine import open_database
+from flows.naming import run_name
 from flows.opening import CALLER, prefect_run_id
 from models.errors import Code, PermanentError
 from models.invariant import Upkeep
@@ -19,7 +20,7 @@ from tasks.maintain import as_table, keep_house
 Days = Annotated[float, Field(ge=0, le=36_500)]
 
 
-@flow(name="maintain", flow_run_name="maintain", persist_result=False)
+@flow(name="maintain", flow_run_name=run_name("maintain"), persist_result=False)
 def maintain(images_days: Days = 30.0, results_days: Days = 7.0) -> int:
     """Free what the dead held, purge what can be made again, check the ledger; returns the work freed.
 

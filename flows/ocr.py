@@ -1,15 +1,17 @@
 """Flow ocr: a drain that reads prepared pages with one profile, on the CPU or on a GPU worker."""
 
 from prefect import flow
+from prefect.client.schemas.objects import State
 
 from flows.draining import Budget, Linger, drain_stages
 from flows.lines import ocr_lines
+from flows.naming import run_name
 from models.stage import Stage
 
 
-@flow(name="ocr", flow_run_name="ocr-{profile}", persist_result=False)
-def ocr(profile: str = "ppocr", budget_s: Budget | None = None, linger_s: Linger = 5.0) -> int:
-    """Read prepared pages until nothing is left; returns the id of the run.
+@flow(name="ocr", flow_run_name=run_name("ocr"), persist_result=False)
+def ocr(profile: str = "ppocr", budget_s: Budget | None = None, linger_s: Linger = 5.0) -> State[int]:
+    """Read prepared pages until nothing is left; its result is the id of the run.
 
     Args:
         profile: OCR profile to read with.

@@ -11,12 +11,14 @@ from prefect.context import FlowRunContext
 
 from db import runs
 from db.engine import open_database
+from flows.showing import shown
 from flows.telling import tell
+from models.profile import Profile
 from models.recipe import Recipe
 from models.settings import Settings, get_settings
 from models.stage import Outcome
 from tasks.mill import Mill, read_passwords
-from tasks.work import consent, regions_asked
+from tasks.work import consent
 from tasks.work.custom import find_profile
 from tasks.work.engines import open_engine, servers_for
 
@@ -51,7 +53,7 @@ def open_mill(
     profile = find_profile(profile_name, settings)
     consent.require(profile, settings)
     recipe = profile.recipe().with_options(options)
-    regions_asked.check(profile, recipe)
+    _check_regions(profile, recipe)
     read_passwords(settings.password_file)
     servers = servers_for(profile, settings)
     engine = open_engine(profile, jobs or settings.jobs, servers) if reads else None
@@ -66,6 +68,21 @@ def open_mill(
         caller.started(run_id)
     with _running(mill, kind):
         yield mill, recipe_id(mill, recipe)
+
+
+def _check_regions(profile: Profile, recipe: Recipe) -> None:
+    if recipe.regions != "off":
+        # With its libraries for pictures, which few runs need so early.
+        from tasks.work import regions_asked  # noqa: PLC0415
+
+        regions_asked.check(profile, recipe)
+
+
+def give_engine(mill: Mill) -> None:
+    """Open the OCR engine of a mill that has none yet. Raises as `open_mill` for the engine."""
+    if not mill.reads:
+        facts = dict(mill.open_engine().facts())
+        mill.database.run(lambda conn: runs.add_facts(conn, mill.run_id, facts))
 
 
 def recipe_id(mill: Mill, recipe: Recipe) -> int:
@@ -84,7 +101,8 @@ def _running(mill: Mill, kind: str) -> Iterator[None]:
     outcome = Outcome.FAILED
     try:
         mill.free_dead()
-        yield
+        with shown(mill, kind):
+            yield
         outcome = Outcome.OK
     finally:
         mill.close()

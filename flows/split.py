@@ -1,15 +1,17 @@
 """Flow split: a CPU drain. Documents become pages, pages become page images."""
 
 from prefect import flow
+from prefect.client.schemas.objects import State
 
 from flows.draining import Budget, Linger, drain_stages
 from flows.lines import split_lines
+from flows.naming import run_name
 from models.stage import Stage
 
 
-@flow(name="split", flow_run_name="split-{profile}", persist_result=False)
-def split(profile: str = "ppocr", budget_s: Budget | None = None, linger_s: Linger = 5.0) -> int:
-    """Split and prepare until nothing is left; returns the id of the run.
+@flow(name="split", flow_run_name=run_name("split"), persist_result=False)
+def split(profile: str = "ppocr", budget_s: Budget | None = None, linger_s: Linger = 5.0) -> State[int]:
+    """Split and prepare until nothing is left; its result is the id of the run.
 
     Args:
         profile: Profile whose documents are prepared.

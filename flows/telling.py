@@ -1,4 +1,4 @@
-"""What a run leaves on Prefect's screen: a table of its stages and a list of what failed."""
+"""What a run leaves on Prefect's screen: how it ended, a table of its stages, and a list of what failed."""
 
 import logging
 from collections.abc import Sequence
@@ -6,18 +6,66 @@ from typing import Any
 
 import httpx
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
+from prefect.client.schemas.objects import State
 from prefect.context import FlowRunContext
 from prefect.exceptions import PrefectException
+from prefect.states import Cancelled, Completed, Failed
 
 from db import outcomes
-from models.outcome import FailedWork, StageOutcome
+from models.outcome import FailedWork, StageOutcome, Tally
 from models.text import printable
 from tasks.mill import Mill
 
 log = logging.getLogger(__name__)
 
+PARTIAL = "PartiallyDone"
+"""Name of the state of a run that lost some of its pages, documents or files."""
+
+_VERBS = {"split": "prepared", "load": "loaded"}
 _MOST = 200
 _AGAIN = "Read them again: `pagemill backfill --status failed --status partial`. More: `pagemill status`."
+
+
+def ending(mill: Mill, kind: str, *, is_stopped: bool = False, result: int | None = None) -> State[int]:
+    """The state that a run of `kind` ends in; its result is the run's id, unless another is given.
+
+    Completed, with what was done. PartiallyDone, of the same type, where some of it was lost: the rest is
+    there, trying the whole run again would change nothing, and what was lost is in the list of failures.
+    Failed where all of it was lost, so that whoever watches for failed runs is called. Cancelled where it was
+    stopped before its end.
+    """
+    tally = mill.database.run(lambda conn: outcomes.tally(conn, mill.run_id))
+    told = tally_text(tally, _VERBS.get(kind, "read"))
+    log.info("run=%d kind=%s: %s", mill.run_id, kind, told)
+    if is_stopped:
+        return Cancelled(message=f"Stopped before its end. {told} What is left waits for the next run.")
+    if tally.is_lost:
+        return Failed(message=told)
+    name = None if tally.is_whole else PARTIAL
+    return Completed(name=name, message=told, data=mill.run_id if result is None else result)
+
+
+def tally_text(tally: Tally, verb: str) -> str:
+    """What a run came to as a sentence, pages first."""
+    parts = [_pages_text(tally, verb)] if tally.pages else []
+    if tally.lost_documents:
+        parts.append(f"{tally.lost_documents} of {_count(tally.documents, 'document')} failed or refused")
+    if tally.unread:
+        parts.append(f"{_count(tally.unread, 'file')} could not be taken")
+    if parts:
+        return f"{', '.join(parts)}."
+    return "There was nothing to do." if tally.listed is None else f"Nothing new among {tally.listed} files."
+
+
+def _pages_text(tally: Tally, verb: str) -> str:
+    done = tally.pages - tally.lost_pages
+    pages = f"{done} of {tally.pages} pages" if tally.lost_pages else _count(tally.pages, "page")
+    cached = f" ({tally.cached} of them known from before)" if tally.cached else ""
+    return f"{pages} of {_count(tally.documents - tally.lost_documents, 'document')} {verb}{cached}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def tell(mill: Mill, kind: str) -> None:
@@ -29,7 +77,7 @@ def tell(mill: Mill, kind: str) -> None:
     try:
         if worked:
             create_table_artifact(
-                table=[_row(outcome) for outcome in worked],
+                table=[row_of(outcome) for outcome in worked],
                 key=f"{kind}-stages",
                 description=f"Stages of run {mill.run_id}. More: pagemill timings",
             )
@@ -53,13 +101,15 @@ def failures_text(failed: Sequence[FailedWork]) -> str:
     return "\n".join([*lines, *more, "", _AGAIN])
 
 
-def _row(outcome: StageOutcome) -> dict[str, Any]:
+def row_of(outcome: StageOutcome) -> dict[str, Any]:
+    """A row of the table of stages; what failed are pages, or documents where the stage has no pages."""
     return {
         "stage": outcome.stage.value,
         "documents": outcome.documents,
         "pages": outcome.pages,
-        "cached": outcome.cached,
+        "ok": outcome.ok,
         "failed": outcome.failed,
+        "cached": outcome.cached,
         "p50 s a page": None if outcome.page_p50_s is None else round(outcome.page_p50_s, 3),
         "p95 s a page": None if outcome.page_p95_s is None else round(outcome.page_p95_s, 3),
         "pages a second": round(outcome.pages_per_s, 2),

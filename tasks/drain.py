@@ -109,8 +109,8 @@ class Patience:
         self._failures = 0
 
 
-def drain(mill: Mill, lines: Sequence[Lane], is_over: IsOver, budget_s: float | None = None) -> None:
-    """Work off all lines; a mill serves one drain.
+def drain(mill: Mill, lines: Sequence[Lane], is_over: IsOver, budget_s: float | None = None) -> bool:
+    """Work off all lines, unless the mill is stopped before; says whether. A mill serves one drain.
 
     Ends when `is_over` says so while every lane is idle, when `budget_s` seconds are spent (after the batches
     in hand), or when the mill is stopped. Raises what a lane raised; the other lanes then stop.
@@ -129,10 +129,12 @@ def drain(mill: Mill, lines: Sequence[Lane], is_over: IsOver, budget_s: float | 
         ]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
+            is_stopped = mill.stopping.is_set()
         finally:
             mill.stopping.set()
     for future in futures:
         future.result()
+    return not is_stopped
 
 
 @contextmanager

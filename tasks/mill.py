@@ -75,6 +75,14 @@ class Mill:
             raise RuntimeError("this mill was opened without an OCR engine")
         return self._engine
 
+    def open_engine(self) -> OcrEngine:
+        """Open the OCR engine of the profile, before the drain of a mill that was opened without one.
+
+        Raises ConfigurationError and EnvironmentFault when it cannot be opened.
+        """
+        self._engine = self._open_other(self.profile)
+        return self._engine
+
     def other_engine(self, profile: Profile) -> OcrEngine:
         """The engine of another profile, for pages that this mill's reads badly; opened when first needed.
 

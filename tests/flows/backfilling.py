@@ -71,10 +71,10 @@ class Backfills:
             threading.Timer(stop_after_s, stop.set).start()
         token = CALLER.set(Caller(self.settings, lambda _: None, stop))
         try:
-            found: int = backfill.fn(**{"dry_run": False, "here": True} | options)
+            backfill.fn(**{"dry_run": False, "here": True} | options)
         finally:
             CALLER.reset(token)
-        return found
+        return max(row.id for row in self.yard.rows("backfill"))
 
     def plan(self, selection: Selection, *, is_checked: bool = False, **options: Any) -> Plan:
         """What a backfill would do."""

@@ -9,6 +9,7 @@ from prefect.exceptions import ParameterTypeError
 from flows import ingest as module
 from flows.ingest import ingest
 from flows.local import run_ingest
+from flows.opening import CALLER
 from models.errors import Code, ConfigurationError, EnvironmentFault
 from models.intake import ScanRules
 from models.settings import Settings, load_settings
@@ -24,18 +25,22 @@ def seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
         run_id = 1
 
         def __enter__(self) -> tuple["Opened", int]:
+            if caller := CALLER.get():
+                caller.started(self.run_id)
             return self, 1
 
         def __exit__(self, *_: object) -> None:
             return None
 
-    def work_off(mill: object, roots: list[str], recipe_id: int, rules: ScanRules) -> None:
+    def work_off(mill: object, roots: list[str], recipe_id: int, rules: ScanRules) -> bool:
         noted.update(roots=roots, rules=rules)
+        return True
 
     monkeypatch.setenv("PAGEMILL_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(module, "get_settings", load_settings)
     monkeypatch.setattr(module, "open_mill", lambda *_, **__: Opened())
     monkeypatch.setattr(module, "work_off", work_off)
+    monkeypatch.setattr(module, "ending", lambda *_, **how: noted.update(how))
     return noted
 
 
@@ -81,7 +86,7 @@ def test_a_deployments_scan_follows_the_settings_unless_it_is_told_otherwise(
 
 
 def test_a_command_takes_files_at_once_and_lists_them_all(seen: dict[str, Any], tmp_path: Path) -> None:
-    run_ingest(load_settings(home=tmp_path / "home"), [str(tmp_path / "in")], "ppocr")
+    assert run_ingest(load_settings(home=tmp_path / "home"), [str(tmp_path / "in")], "ppocr") == 1
     assert seen["roots"] == [str(tmp_path / "in")]
     assert seen["rules"] == ScanRules(settle_s=0, lists_all=True)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -51,7 +52,9 @@ def test_a_run_with_a_server_is_recorded_and_ends_the_same(yard: Yard, server: s
     assert run.outcome == "ok"
     with urllib.request.urlopen(f"{server}/flow_runs/{run.prefect_run_id}") as answer:
         flow_run = json.load(answer)
-    assert (flow_run["name"], flow_run["state_type"]) == ("ingest-ppocr", "COMPLETED")
+    assert flow_run["name"].startswith(f"ingest {socket.gethostname()} 20")
+    assert (flow_run["state_type"], flow_run["state"]["name"]) == ("COMPLETED", "Completed")
+    assert flow_run["state"]["message"] == "1 page of 1 document read."
     assert {row.prefect_run_id for row in yard.rows("stage_run")} == {run.prefect_run_id}
 
 

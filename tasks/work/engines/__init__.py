@@ -5,7 +5,6 @@ from models.errors import ConfigurationError
 from models.profile import Profile
 from models.servers import OcrServers
 from models.settings import Settings
-from tasks.work.engines import ppocr, rapidocr, vllm
 from tasks.work.serving.endpoints import Endpoints
 
 NO_SERVERS = OcrServers(())
@@ -19,11 +18,18 @@ def open_engine(profile: Profile, jobs: int, servers: OcrServers = NO_SERVERS) -
     ConfigurationError for a scripted engine, which has to be made with its script, and for a served model
     without a server.
     """
+    # Each with its libraries, a second of CPU: a run that finds nothing to read needs none of them.
     if profile.engine == "ppocr":
+        from tasks.work.engines import ppocr  # noqa: PLC0415
+
         return ppocr.open_engine(profile, jobs)
     if profile.engine == "rapidocr":
+        from tasks.work.engines import rapidocr  # noqa: PLC0415
+
         return rapidocr.open_engine(profile, jobs)
     if profile.engine == "vllm":
+        from tasks.work.engines import vllm  # noqa: PLC0415
+
         return vllm.open_engine(profile, servers)
     raise ConfigurationError(f"Engine '{profile.engine}' of profile '{profile.name}' is made by its script.")
 
