@@ -16,6 +16,7 @@ class Marked:
     """A page, how wrong it is, and whether somebody is told."""
 
     document: str
+    page_no: int
     error: float
     verdict: Verdict
 
@@ -63,6 +64,12 @@ def marking(pages: Sequence[Marked], limit: float) -> Marking:
         precision_between=interval([(both / (marked or 1), marked) for _, marked, both in counts]),
         recall_between=interval([(both / (wrong or 1), wrong) for wrong, _, both in counts]),
     )
+
+
+def missed(pages: Sequence[Marked], limit: float) -> list[Marked]:
+    """Pages that are wrong and that nobody is told of, the worst first."""
+    silent = (page for page in pages if page.error >= limit and not page.is_marked)
+    return sorted(silent, key=lambda page: page.error, reverse=True)
 
 
 def _counts(pages: Sequence[Marked], limit: float) -> tuple[int, int, int]:

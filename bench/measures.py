@@ -39,8 +39,8 @@ def words(text: str) -> list[str]:
 def order(reference: str, hypothesis: str) -> float | None:
     """Kendall's tau of the lines of the reference as they follow each other in the other text, -1 to 1.
 
-    1: all in the same order; 0: any order. Lines that are short, stand there twice or were not found tell
-    nothing; None where fewer than two are left.
+    1: all in the same order; 0: any order. Lines that are short, resemble another passage of the reference or
+    were not found tell nothing; None where fewer than two are left.
     """
     found = normalise(hypothesis)
     places = [place for line in _telling(reference) if (place := _place(line, found)) is not None]
@@ -50,7 +50,12 @@ def order(reference: str, hypothesis: str) -> float | None:
 
 def _telling(text: str) -> list[str]:
     lines = [normalise(line) for line in text.splitlines()]
-    return [line for line in lines if len(line) >= _LEAST_CHARS and lines.count(line) == 1]
+    around = [" ".join([*lines[:n], "\0" * _LEAST_CHARS, *lines[n + 1 :]]) for n in range(len(lines))]
+    return [
+        line
+        for line, rest in zip(lines, around, strict=True)
+        if len(line) >= _LEAST_CHARS and _place(line, rest) is None
+    ]
 
 
 def _place(line: str, text: str) -> int | None:

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from statistics import mean, median
 
-from bench.marking import WRONG, marking
+from bench.marking import WRONG, marking, missed
 from bench.measures import interval, mean_of
 from bench.scores import PageScore, Score, by
 from bench.structure import MOST_NODES
@@ -153,13 +153,16 @@ def _formula_row(name: str, pages: Sequence[PageScore]) -> tuple[str, ...]:
 
 
 def _marks(scores: Sequence[Score]) -> str:
-    found = [marking([page for each in scores for page in each.marked], limit) for limit in WRONG]
+    pages = [page for each in scores for page in each.marked]
+    found = [marking(pages, limit) for limit in WRONG]
     rows = [
         (f"{one.limit:.0%}", str(one.pages), str(one.wrong), str(one.marked), str(one.both),
          _share(one.precision, one.precision_between), _share(one.recall, one.recall_between))
         for one in found
     ]  # fmt: skip
-    return _table(["wrong from", "pages", "wrong", "marked", "both", "precision", "recall"], rows)
+    silent = (f"{page.document} p. {page.page_no} ({page.error:.0%})" for page in missed(pages, min(WRONG)))
+    told = f"\nWrong and not marked: {', '.join(silent) or 'none'}.\n"
+    return _table(["wrong from", "pages", "wrong", "marked", "both", "precision", "recall"], rows) + told
 
 
 def _share(value: float | None, bounds: tuple[float, float] | None) -> str:

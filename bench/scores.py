@@ -96,7 +96,7 @@ class Score:
     def marked(self) -> list[Marked]:
         """Its pages as the checks saw them."""
         name = self.truth.path.name
-        return [Marked(name, page.any_order, page.verdict) for page in self.pages]
+        return [Marked(name, page.page_no, page.any_order, page.verdict) for page in self.pages]
 
 
 def score(truth: Truth, engine: OcrEngine, profile: Profile, most: int, home: Path) -> Score:

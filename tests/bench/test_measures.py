@@ -2,11 +2,16 @@
 
 import pytest
 
-from bench.marking import Marked, marking
+from bench.marking import Marked, marking, missed
 from bench.measures import interval, mean_of, order, wer, words
 from models.verdict import Verdict
 
-LINES = [f"line number {word} of this page" for word in ("one", "two", "three", "four")]
+LINES = [
+    "The pump stands under water",
+    "when heavy rain has come",
+    "and its valve was left open",
+    "by those who went home early",
+]
 
 
 @pytest.mark.parametrize(
@@ -46,11 +51,13 @@ def test_one_line_moved_to_the_end_turns_half_of_the_pairs() -> None:
 def test_short_doubled_and_missing_lines_tell_nothing_of_the_order() -> None:
     assert order("short\nlines\nonly", "only lines short") is None
     assert order(f"{LINES[0]}\n{LINES[0]}\n{LINES[1]}", LINES[1]) is None
+    numbered = [f"entry number {number} of the same list" for number in range(4)]
+    assert order("\n".join(numbered), "\n".join(numbered)) is None
     assert order("\n".join([*LINES[:2], "quite another passage here"]), "\n".join(LINES[:2])) == 1.0
 
 
 def test_a_line_with_a_wrong_letter_still_has_its_place() -> None:
-    assert order("\n".join(LINES), "\n".join(LINES).replace("three", "thrce")) == 1.0
+    assert order("\n".join(LINES), "\n".join(LINES).replace("valve", "va1ve")) == 1.0
 
 
 def test_means_are_weighted() -> None:
@@ -75,20 +82,21 @@ def test_an_interval_holds_the_mean_and_is_the_same_each_time() -> None:
 
 def test_marks_are_judged_by_the_pages_that_are_wrong() -> None:
     seen = [
-        Marked("a", 0.5, Verdict.BAD),
-        Marked("a", 0.2, Verdict.GOOD),
-        Marked("b", 0.01, Verdict.SUSPECT),
-        Marked("b", 0.3, Verdict.SUSPECT),
-        Marked("c", 0.0, Verdict.REPAIRED),
+        Marked("a", 1, 0.5, Verdict.BAD),
+        Marked("a", 1, 0.2, Verdict.GOOD),
+        Marked("b", 1, 0.01, Verdict.SUSPECT),
+        Marked("b", 1, 0.3, Verdict.SUSPECT),
+        Marked("c", 1, 0.0, Verdict.REPAIRED),
     ]
     found = marking(seen, 0.1)
     assert (found.pages, found.wrong, found.marked, found.both) == (5, 3, 3, 2)
     assert found.precision == found.recall == pytest.approx(2 / 3)
     assert marking(seen, 0.25).recall == 1.0
+    assert [page.error for page in missed(seen, 0.1)] == [0.2]
 
 
 def test_without_marks_or_errors_there_is_no_share_of_them() -> None:
-    found = marking([Marked("a", 0.0, Verdict.GOOD)], 0.1)
+    found = marking([Marked("a", 1, 0.0, Verdict.GOOD)], 0.1)
     assert found.precision is None
     assert found.recall is None
     assert found.recall_between is None

@@ -110,6 +110,7 @@ def test_tables_formulas_and_marks_have_tables_of_their_own() -> None:
     assert "| a.pdf | 2 | 1 | 0.250 | 0.500 |" in text
     assert "| a.pdf | 2 | 2 | 50% | 0.750 |" in text
     assert "| 10% | 2 | 2 | 1 | 1 | 100% | 50% |" in text
+    assert "Wrong and not marked: b.pdf p. 1 (30%)." in text
 
 
 def test_the_structures_that_come_with_the_benchmark_are_read() -> None:
