@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from models.errors import ConfigurationError
+from models.errors import ConfigurationError, EnvironmentFault
 from models.vlm import ServeFlag
 from tasks.work.serving.endpoints import Endpoints
 from tasks.work.serving.plan import Server, check_options, find_weights, known_options
@@ -152,6 +152,15 @@ def test_a_file_of_endpoints_that_was_cut_says_nothing(tmp_path: Path, content: 
     assert Endpoints(tmp_path).of("tiny") == ()
 
 
+@pytest.mark.parametrize(
+    "content", ["[]", "7", "{}", '{"pid": 1}', '{"pid": "x", "urls": []}', '{"pid": 1, "urls": 5}']
+)
+def test_a_file_of_endpoints_that_somebody_else_wrote_is_told(tmp_path: Path, content: str) -> None:
+    (tmp_path / "tiny.json").write_text(content)
+    with pytest.raises(EnvironmentFault, match=r"tiny\.json is not what 'pagemill serve' writes.*Delete it"):
+        Endpoints(tmp_path).of("tiny")
+
+
 def test_endpoints_are_kept_with_who_looks_after_them(tmp_path: Path) -> None:
     Endpoints(tmp_path).publish("tiny", ("http://a",))
     assert json.loads((tmp_path / "tiny.json").read_text()) == {"pid": os.getpid(), "urls": ["http://a"]}
@@ -178,6 +187,26 @@ def test_a_second_try_of_the_same_options_replaces_the_first(tmp_path: Path) -> 
     assert known is not None
     assert (known.works, known.said) == (True, "1.0 s")
     assert len(json.loads(record.path.read_text())) == 1
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"key": {"profile": "tiny"}}'])
+def test_a_spoilt_record_of_options_is_told_with_the_remedy(tmp_path: Path, content: str) -> None:
+    record, plan = OptionRecord(tmp_path / "tested.json"), vlms.plan(options=("mtp",))
+    record.path.write_text(content)
+    for ask in (lambda: record.of(plan, ""), lambda: record.keep(plan, "", works=True, said="")):
+        with pytest.raises(EnvironmentFault, match=r"tested\.json is spoilt.*Delete the file"):
+            ask()
+    assert record.path.read_text() == content
+
+
+def test_the_same_options_with_other_flags_are_another_try(tmp_path: Path) -> None:
+    record, plan = OptionRecord(tmp_path / "tested.json"), vlms.plan()
+    record.keep(plan, "L4", works=False, said="no such flag", flags=("--block-size", "7"))
+    assert record.of(plan, "L4") is None
+    assert record.of(plan, "L4", ("--block-size", "16")) is None
+    known = OptionRecord(record.path).of(plan, "L4", ("--block-size", "7"))
+    assert known is not None
+    assert (known.works, known.flags) == (False, ("--block-size", "7"))
 
 
 def test_a_proof_asks_for_little_about_a_picture_on_the_model_s_grid() -> None:

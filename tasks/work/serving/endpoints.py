@@ -6,6 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+from pydantic import BaseModel, ValidationError
+
+from models.errors import EnvironmentFault
+
+
+class _Published(BaseModel):
+    """What a file holds: who looks after the servers, and where they are."""
+
+    pid: int
+    urls: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +36,24 @@ class Endpoints:
         self._file(profile).unlink(missing_ok=True)
 
     def of(self, profile: str) -> tuple[str, ...]:
-        """Base URLs of the ready servers; empty when nobody serves the profile from this home."""
+        """Base URLs of the ready servers; empty when nobody serves the profile from this home.
+
+        Raises EnvironmentFault for a file that somebody else wrote.
+        """
+        path = self._file(profile)
         try:
-            told = json.loads(self._file(profile).read_text())
-        except (OSError, json.JSONDecodeError):
+            told = json.loads(path.read_bytes())
+        except (OSError, ValueError):
             return ()
+        try:
+            said = _Published.model_validate(told)
+        except ValidationError as error:
+            raise EnvironmentFault(
+                f"{path} is not what 'pagemill serve' writes there. Delete it; a server that runs says anew "
+                "where it is once it is started again."
+            ) from error
         # A `pagemill serve` that was killed could not withdraw what it had said.
-        return tuple(told["urls"]) if psutil.pid_exists(told["pid"]) else ()
+        return said.urls if psutil.pid_exists(said.pid) else ()
 
     def _file(self, profile: str) -> Path:
         return self.folder / f"{profile}.json"

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 
 import httpx
 
+from tasks.work.serving.exposition import sums
+
 _ASK_S = 5.0
+_NAMES = {
+    "vllm:num_requests_running": "running",
+    "vllm:num_requests_waiting": "waiting",
+    "vllm:prompt_tokens_total": "tokens",
+    "vllm:generation_tokens_total": "tokens",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +49,6 @@ def pulse(url: str) -> Pulse | None:
 
 
 def read_pulse(lines: Iterable[str]) -> Pulse:
-    """Counters out of Prometheus text: each summed over its labels, one a data-parallel engine."""
-    sums: dict[str, float] = {}
-    for line in lines:
-        if line.startswith("vllm:"):
-            name, _, value = line.partition(" ") if "{" not in line else _labelled(line)
-            sums[name] = sums.get(name, 0.0) + float(value)
-    return Pulse(
-        running=int(sums.get("vllm:num_requests_running", 0)),
-        waiting=int(sums.get("vllm:num_requests_waiting", 0)),
-        tokens=sums.get("vllm:generation_tokens_total", 0) + sums.get("vllm:prompt_tokens_total", 0),
-    )
-
-
-def _labelled(line: str) -> tuple[str, str, str]:
-    # Label values may hold spaces and braces; the value is what stands after the last brace.
-    return line.partition("{")[0], "", line.rpartition("}")[2].split()[0]
+    """Counters out of Prometheus text, summed over a server's engines."""
+    found = sums(lines, _NAMES)
+    return Pulse(int(found["running"]), int(found["waiting"]), found["tokens"])

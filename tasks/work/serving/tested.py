@@ -1,6 +1,7 @@
 """Which optional flags were seen to work on this machine, and which not: each is tried once.
 
-Kept as JSON in PAGEMILL_HOME/serve/tested.json, by profile, option, versions and GPU.
+Kept as JSON in PAGEMILL_HOME/serve/tested.json, by profile, option, versions and GPU. `pagemill serve` tries
+options of the profile; `pagemill tune` tries other flags too and writes down here how they did.
 """
 
 import datetime as dt
@@ -9,8 +10,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from models.errors import EnvironmentFault
 from tasks.work.serving.plan import Plan
 
 
@@ -28,6 +30,8 @@ class OptionOutcome(BaseModel):
     said: str
     """Why not, or how long the proof took."""
     at: dt.datetime
+    flags: tuple[str, ...] = ()
+    """Further flags that were tried with the options."""
 
 
 _ROWS = TypeAdapter(dict[str, OptionOutcome])
@@ -39,14 +43,17 @@ class OptionRecord:
 
     path: Path
 
-    def of(self, plan: Plan, gpu: str) -> OptionOutcome | None:
-        """What is known of this plan's options on GPU `gpu` (its name; empty: CPU)."""
-        return self._read().get(_key(plan, gpu))
+    def of(self, plan: Plan, gpu: str, flags: tuple[str, ...] = ()) -> OptionOutcome | None:
+        """What is known of this plan's options, with `flags` if any, on GPU `gpu` (its name; empty: CPU).
 
-    def keep(self, plan: Plan, gpu: str, *, works: bool, said: str) -> None:
-        """Write down how the plan's options did."""
+        Raises EnvironmentFault when the file is spoilt.
+        """
+        return self._read().get(_key(plan, gpu, flags))
+
+    def keep(self, plan: Plan, gpu: str, *, works: bool, said: str, flags: tuple[str, ...] = ()) -> None:
+        """Write down how the plan's options did, with `flags` if any. Raises as `of`."""
         rows = self._read()
-        rows[_key(plan, gpu)] = OptionOutcome(
+        rows[_key(plan, gpu, flags)] = OptionOutcome(
             profile=plan.profile.name,
             options=plan.options,
             vllm=plan.installation.vllm,
@@ -55,6 +62,7 @@ class OptionRecord:
             works=works,
             said=said,
             at=dt.datetime.now(dt.UTC),
+            flags=flags,
         )
         self.path.parent.mkdir(parents=True, exist_ok=True)
         part = self.path.with_suffix(".part")
@@ -62,10 +70,19 @@ class OptionRecord:
         part.replace(self.path)
 
     def _read(self) -> dict[str, OptionOutcome]:
-        return _ROWS.validate_json(self.path.read_bytes()) if self.path.exists() else {}
+        if not self.path.exists():
+            return {}
+        try:
+            return _ROWS.validate_json(self.path.read_bytes())
+        except ValidationError as error:
+            raise EnvironmentFault(
+                f"{self.path} is spoilt: what was tried on this machine cannot be read. Delete the file; "
+                "options are tried anew."
+            ) from error
 
 
-def _key(plan: Plan, gpu: str) -> str:
+def _key(plan: Plan, gpu: str, flags: tuple[str, ...]) -> str:
     what = [plan.profile.name, plan.profile.revision, sorted(plan.options), plan.model]
     made = [plan.installation.vllm, plan.installation.transformers, gpu]
-    return hashlib.sha256(json.dumps([what, made]).encode()).hexdigest()[:16]
+    more = [list(flags)] if flags else []
+    return hashlib.sha256(json.dumps([what, made, *more]).encode()).hexdigest()[:16]

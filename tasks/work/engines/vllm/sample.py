@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tasks.work.serving.exposition import sums
+
 _NAMES = {
     "vllm:num_requests_running": "running",
     "vllm:num_requests_waiting": "waiting",
@@ -40,12 +42,6 @@ class Sample:
 
 def read_sample(lines: Iterable[str]) -> Sample:
     """A sample from Prometheus text."""
-    sums = dict.fromkeys(_NAMES.values(), 0.0)
-    for line in lines:
-        # Three quarters of the lines are buckets of histograms: look no further than needed.
-        if line[:5] in {"vllm:", "proce"}:
-            field = _NAMES.get(line.partition("{")[0].partition(" ")[0])
-            if field:
-                sums[field] += float(line.rpartition(" ")[2])
-    running, waiting = int(sums.pop("running")), int(sums.pop("waiting"))
-    return Sample(running, waiting, **sums)
+    found = sums(lines, _NAMES)
+    running, waiting = int(found.pop("running")), int(found.pop("waiting"))
+    return Sample(running, waiting, **found)
