@@ -63,6 +63,12 @@ def renew(connection: sa.Connection, owner: str, lease_s: float) -> int:
     return connection.execute(leased.values(leased_until=_in_seconds(lease_s))).rowcount
 
 
+def behind(connection: sa.Connection) -> dt.timedelta:
+    """What this machine's clock lacks against the database's, by which leases run."""
+    told: dt.datetime = connection.execute(sa.select(sa.func.clock_timestamp())).scalar_one()
+    return told - dt.datetime.now(dt.UTC)
+
+
 def held(connection: sa.Connection, claims: Iterable[Claim]) -> frozenset[int]:
     """Lock the claims that are still their owners' until the transaction ends; says which, by id."""
     keys = [(claim.id, claim.owner, claim.attempt) for claim in claims]

@@ -70,7 +70,7 @@ def stage_run(
     tokens: tuple[int, int] = (0, 0),
 ) -> StageRun:
     """Work on one claim that went well and ends now, after `seconds` of work; `tokens` in and out."""
-    now = dt.datetime.now(dt.UTC)
+    now = max(mill.now(), claim.leased_at)
     return StageRun(
         document_id=claim.document_id,
         stage=claim.stage,
@@ -89,7 +89,8 @@ def stage_run(
 
 def failed_run(mill: Mill, failure: Failure) -> StageRun:
     """Work that failed: its time is counted from the lease on, since nobody measured it."""
-    claim, now = failure.claim, dt.datetime.now(dt.UTC)
+    claim = failure.claim
+    now = max(mill.now(), claim.leased_at)
     return StageRun(
         document_id=claim.document_id,
         stage=claim.stage,

@@ -1,5 +1,7 @@
 """The mill: what a run works with. Settings, database, store, worker pools and the OCR engine."""
 
+import datetime as dt
+import logging
 import os
 import socket
 import threading
@@ -14,7 +16,7 @@ from db import claims, runs
 from db.engine import Database
 from models.claim import Claim
 from models.engine import OcrEngine
-from models.errors import ConfigurationError
+from models.errors import ConfigurationError, PagemillError
 from models.profile import Profile
 from models.recipe import Recipe
 from models.settings import Settings
@@ -24,6 +26,11 @@ from tasks.work.engines import open_engine, servers_for
 from tasks.work.pool import WorkerPool
 from tasks.work.remote_copies import Copies, sweep
 from tasks.work.store import Store
+
+log = logging.getLogger(__name__)
+
+_DRIFT_S = 5
+"""The start of a process is told by the machine's clock, and shifts as that is set right."""
 
 
 class Mill:
@@ -62,6 +69,7 @@ class Mill:
         )
         self._others: dict[str, OcrEngine] = {}
         self._recipes: dict[int, Recipe] = {}
+        self._behind = database.run(claims.behind)
 
     @property
     def reads(self) -> bool:
@@ -97,6 +105,10 @@ class Mill:
         if recipe_id not in self._recipes:
             self._recipes[recipe_id] = self.database.run(lambda conn: runs.recipe(conn, recipe_id))
         return self._recipes[recipe_id]
+
+    def now(self) -> dt.datetime:
+        """By the database's clock, which leases go by, too: this machine's may be wrong."""
+        return dt.datetime.now(dt.UTC) + self._behind
 
     def claim(self, stage: Stage, limit: int) -> list[Claim]:
         """Up to `limit` pieces of work of this mill's profile, leased to it; committed at once."""
@@ -156,7 +168,12 @@ class Mill:
 
     def _renew(self, ended: threading.Event) -> None:
         while not ended.wait(self.settings.lease_s / 4):
-            self.database.run(lambda conn: claims.renew(conn, self.owner, self.settings.lease_s))
+            try:
+                self.database.run(lambda conn: claims.renew(conn, self.owner, self.settings.lease_s))
+                self._behind = self.database.run(claims.behind)
+            except PagemillError as error:
+                # Without its heart the run would work on, and others would begin the same work.
+                log.warning("leases not renewed owner=%s code=%s", self.owner, error.code)
 
 
 def read_passwords(path: Path | None) -> tuple[str, ...]:
@@ -188,6 +205,6 @@ def is_alive(owner: str) -> bool:
     """Whether the process of this host that wrote an owner name still runs."""
     _, pid, started, _ = owner.rsplit(":", 3)
     try:
-        return int(psutil.Process(int(pid)).create_time()) == int(started)
+        return abs(int(psutil.Process(int(pid)).create_time()) - int(started)) <= _DRIFT_S
     except psutil.NoSuchProcess:
         return False

@@ -1,6 +1,5 @@
 """Telemetry of a drain: GPUs, our processes and the stages' queues, looked at now and then."""
 
-import datetime as dt
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -63,7 +62,7 @@ class _Sampler:
         except PagemillError as error:
             log.info("queues not seen code=%s", error.code)
             return []
-        now, workers = dt.datetime.now(dt.UTC), workers_of(mill)
+        now, workers = mill.now(), workers_of(mill)
         return [
             Sample(f"{STAGE}{stage}", now, min(1.0, in_hand / workers[stage]), queued=queued, in_hand=in_hand)
             for stage in workers

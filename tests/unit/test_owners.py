@@ -27,6 +27,12 @@ def test_a_new_process_with_the_number_of_a_dead_one_is_another() -> None:
     assert is_killed(reborn)
 
 
+def test_a_machine_whose_clock_is_set_right_by_a_second_does_not_take_its_processes_for_dead() -> None:
+    host, pid, started, suffix = owner_name().rsplit(":", 3)
+    for shift in (-2, -1, 1, 2):
+        assert is_alive(f"{host}:{pid}:{int(started) + shift}:{suffix}")
+
+
 def test_a_number_that_no_process_has_is_dead() -> None:
     assert is_killed(f"{socket.gethostname()}:{NOBODY}:1:a")
 
