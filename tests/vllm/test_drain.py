@@ -32,10 +32,10 @@ def yard_of(database: Database, folder: Path, profile: Profile) -> Yard:
     return Yard(database, folder / "home", folder / "inbox", profile=profile)
 
 
-def ingest(yard: Yard, server: RealVllm) -> None:
+def ingest(yard: Yard, server: RealVllm, *recipe: str) -> None:
     engine = client(server, yard.profile)
     try:
-        yard.ingest(engine)  # type: ignore[arg-type]
+        yard.ingest(engine, recipe)  # type: ignore[arg-type]
     finally:
         engine.close()
 
@@ -68,11 +68,11 @@ def test_a_server_killed_and_started_again_loses_and_doubles_no_page(
     factories.write(yard.inbox / "book.pdf", factories.pdf(*(f"This is page {number}" for number in numbers)))
     thread = threading.Thread(target=ingest, args=(yard, glm))
     thread.start()
-    until(lambda: len(yard.rows("reading")) >= 4, 120)
+    until(lambda: len(yard.rows("reading")) >= 4, 300)
     glm.kill()
     glm.start()
     glm.wait()
-    thread.join(200)
+    thread.join(600)
     assert not thread.is_alive()
     assert sorted(row.page_no for row in yard.rows("reading")) == list(numbers)
     assert {row.finish_reason for row in yard.rows("reading")} == {"stop"}
