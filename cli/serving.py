@@ -17,6 +17,8 @@ from models.profile import Profile
 from models.settings import Settings
 from tasks.work.serving import gpus, vllm
 from tasks.work.serving.endpoints import Endpoints
+from tasks.work.serving.gate import Gate, MarkRecord
+from tasks.work.serving.golden import golden_pages
 from tasks.work.serving.plan import Plan, check_options, find_weights
 from tasks.work.serving.smoke import smoke_test
 from tasks.work.serving.supervisor import Patience, State, Supervised
@@ -43,6 +45,8 @@ class Wish:
     options: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     memory_mb: int | None = None
+    reads_golden: bool = True
+    """Golden pages before all others."""
 
 
 def serve_and_watch(settings: Settings, wish: Wish, *, only_print: bool) -> Exit:
@@ -52,7 +56,7 @@ def serve_and_watch(settings: Settings, wish: Wish, *, only_print: bool) -> Exit
         _print(plan)
         return Exit.OK
     plan = _tested(settings, plan)
-    _run(settings, plan, wish.memory_mb)
+    _run(settings, plan, wish)
     return Exit.OK
 
 
@@ -144,15 +148,19 @@ def _tested(settings: Settings, plan: Plan) -> Plan:
     return plan
 
 
-def _run(settings: Settings, plan: Plan, memory_mb: int | None) -> None:
+def _run(settings: Settings, plan: Plan, wish: Wish) -> None:
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
     servers = plan.servers()
-    most_mb = memory_mb or int(psutil.virtual_memory().total / 2**20 * _MEMORY_SHARE / len(servers))
+    most_mb = wish.memory_mb or int(psutil.virtual_memory().total / 2**20 * _MEMORY_SHARE / len(servers))
     watched = [
         Supervised(
-            server, settings.root / "logs" / f"{server.name}.log", most_memory_mb=most_mb, tell=typer.echo
+            server,
+            settings.root / "logs" / f"{server.name}.log",
+            most_memory_mb=most_mb,
+            gate=_gate(settings) if wish.reads_golden else None,
+            tell=typer.echo,
         )
         for server in servers
     ]
@@ -167,6 +175,10 @@ def _run(settings: Settings, plan: Plan, memory_mb: int | None) -> None:
             one.stop()
 
 
+def _gate(settings: Settings) -> Gate:
+    return Gate(golden_pages(settings.root / "golden"), MarkRecord(settings.root / "serve" / "golden.json"))
+
+
 def _watch(watched: list[Supervised], plan: Plan, endpoints: Endpoints, stopping: threading.Event) -> None:
     published: tuple[str, ...] = ()
     while not stopping.wait(_LOOK_S):
@@ -178,5 +190,6 @@ def _watch(watched: list[Supervised], plan: Plan, endpoints: Endpoints, stopping
             published = ready
         if all(one.state is State.GIVEN_UP for one in watched):
             raise EngineUnavailable(
-                f"No server of '{plan.profile.name}' could be kept up. The end of {watched[0].log} says why."
+                f"No server of '{plan.profile.name}' is up. What was said above, or the end of "
+                f"{watched[0].log}, says why."
             )

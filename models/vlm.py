@@ -166,6 +166,8 @@ class Vlm(_Frozen):
     least_transformers: str = ""
     checked_with: str = ""
     """Versions of vLLM and transformers this was seen to work with."""
+    most_errors: float = Field(0.0, ge=0, le=1)
+    """Share of characters that may be wrong on golden pages before a server gets pages; 0: it reads none."""
     consent: str = ""
     """Terms that whoever uses the weights has to agree to; asked for once, at first use."""
 

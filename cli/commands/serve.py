@@ -29,6 +29,9 @@ Memory = Annotated[
     int | None,
     typer.Option("--memory-mb", min=256, help="Host memory at which a server is started anew."),
 ]
+Golden = Annotated[
+    bool, typer.Option("--golden/--no-golden", help="Pages only after golden pages were read well.")
+]
 Print = Annotated[bool, typer.Option("--print", help="Print the commands and systemd units, start nothing.")]
 
 
@@ -48,6 +51,7 @@ def serve(
     port: Port = 8000,
     download: Download = False,
     memory_mb: Memory = None,
+    golden: Golden = True,
     accept_licence: AcceptLicence = False,
     only_print: Print = False,
 ) -> None:
@@ -72,6 +76,7 @@ def serve(
         options=tuple(options or ()),
         extra=tuple(extra or ()),
         memory_mb=memory_mb,
+        reads_golden=golden,
         is_accepted=accept_licence,
     )
     raise typer.Exit(serve_and_watch(settings, wish, only_print=only_print))

@@ -56,6 +56,7 @@ PROFILE = Profile(
         least_vllm="0.11.0",
         least_transformers="4.57.0",
         checked_with="vLLM 0.25.1 on an H200 (Qwen3-VL-8B architecture at full size, random weights)",
+        most_errors=serving.MOST_ERRORS,
         consent=terms.CONSENT,
     ),
 )

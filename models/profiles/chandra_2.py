@@ -72,6 +72,7 @@ PROFILE = Profile(
         least_vllm="0.17.0",
         least_transformers="5.2.0",
         checked_with="vLLM 0.32.0 on the CPU (a small model of the Qwen3.5 architecture)",
+        most_errors=serving.MOST_ERRORS,
         consent=terms.CONSENT,
     ),
 )

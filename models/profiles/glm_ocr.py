@@ -102,6 +102,7 @@ PROFILE = Profile(
         flags=_FLAGS,
         least_vllm="0.19.0",
         least_transformers="5.3.0",
+        most_errors=serving.MOST_ERRORS,
         checked_with="vLLM 0.25.1 on an H200 (architecture at full size, random weights); vLLM 0.32.0 with "
         "transformers 5.19 on the CPU (a small trained model of this architecture)",
     ),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 
+from tasks.work.serving.gate import Audition, Gate
 from tasks.work.serving.plan import Server
 from tasks.work.serving.proof import Proof, prove
 from tasks.work.serving.pulse import Pulse, is_up, pulse
@@ -23,6 +24,8 @@ class State(StrEnum):
 
     STOPPED = "stopped"
     STARTING = "starting"
+    READING = "reading"
+    """It reads the golden pages."""
     READY = "ready"
     EMPTYING = "emptying"
     """It holds too much memory: restarted as soon as nothing is in flight."""
@@ -58,6 +61,7 @@ class Supervised:
         *,
         patience: Patience | None = None,
         most_memory_mb: int = 0,
+        gate: Gate | None = None,
         tell: Callable[[str], None] = print,
     ) -> None:
         self.server = server
@@ -67,6 +71,9 @@ class Supervised:
         self._patience = patience or Patience()
         self._most_memory_mb = most_memory_mb
         self._tell = tell
+        self._gate = gate
+        self._audition: Audition | None = None
+        self._is_admitted = gate is None
         self._process: subprocess.Popen[bytes] | None = None
         self._since = 0.0
         self._failed_starts = 0
@@ -99,6 +106,8 @@ class Supervised:
             self._fell(f"the process ended with {self._process.returncode}")
         elif self.state is State.STARTING:
             self._try_to_prove()
+        elif self.state is State.READING:
+            self._hear()
         else:
             self._look()
 
@@ -131,9 +140,34 @@ class Supervised:
         # The first reply pays for compilation; the second is what clients will see.
         warm = self._prove()
         self._failed_starts = 0
-        self._enter(
-            State.READY, f"ready after {self._age():.0f} s, a small picture takes {warm.seconds:.2f} s"
-        )
+        said = f"after {self._age():.0f} s a small picture takes {warm.seconds:.2f} s"
+        # Once it was let in, a server that is started again is the same server.
+        if self._gate and not self._is_admitted:
+            self._audition = self._gate.begin(self.server)
+        if self._audition:
+            self._enter(State.READING, f"{said}; it reads the golden pages first")
+        else:
+            self._enter(State.READY, f"ready, {said}")
+
+    def _hear(self) -> None:
+        """Let a server in that has read the golden pages well enough; another start would not help."""
+        mark = self._audition.mark() if self._audition else None
+        if mark is None or self._gate is None:
+            return
+        refused = self._gate.judge(self.server, mark)
+        if refused:
+            self._end()
+            self._enter(State.GIVEN_UP, f"refused: {refused}. To serve it all the same: --no-golden")
+            return
+        self._dismiss()
+        self._is_admitted = True
+        told = f"{mark.errors:.1%} of characters wrong on {mark.pages} golden pages, {mark.seconds:.0f} s"
+        self._enter(State.READY, f"ready, {told}")
+
+    def _dismiss(self) -> None:
+        if self._audition:
+            self._audition.close()
+        self._audition = None
 
     def _look(self) -> None:
         now = time.monotonic()
@@ -181,6 +215,7 @@ class Supervised:
         return prove(self.server.url, plan.vlm, plan.api_key, self._patience.proof_s)
 
     def _end(self) -> None:
+        self._dismiss()
         if self._process is not None:
             end_group(self._process, self._patience.stop_s)
         self._process = None
