@@ -11,18 +11,19 @@ flight as the profile allows. Seconds a page are wall time over pages, as in the
 import argparse
 import io
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image, ImageOps
 
 from bench import load, pictures, served
-from bench.result import Result, Row, machine
-from bench.sweep import parser
+from bench.result import Journal, Row
+from bench.sweep import parser, told
 from bench.watch import Gauge
 from models import profiles
 from models.profile import Profile
+from tasks.work.serving import vllm
 
 _GOOD = ("--max-num-seqs", "64", "--gpu-memory-utilization", "0.9", "--mm-processor-cache-gb", "0")
 _LARGE = ("--max-num-batched-tokens", "6144", "--block-size", "16")
@@ -53,21 +54,18 @@ STEPS = (
 )
 
 
-def measure(profile: Profile, wish: argparse.Namespace, folder: Path) -> list[Row]:
+def measure(profile: Profile, wish: argparse.Namespace, folder: Path) -> Iterator[Row]:
     """One row a step; servers are started anew only where the flags change."""
-    rows: list[Row] = []
     servers = dict.fromkeys((step.flags, step.is_bare) for step in STEPS)
     for number, (flags, is_bare) in enumerate(servers):
         plan = served.plan(profile, wish.model, wish.python, [*flags, *wish.flag], is_bare=is_bare)
         with served.serving(plan, folder / f"vllm-{number}.log") as url:
             for step in (step for step in STEPS if (step.flags, step.is_bare) == (flags, is_bare)):
-                rows.append(_row(step, profile, wish, url, folder))
-                print(rows[-1], flush=True)
-    return rows
+                yield _row(step, profile, wish, url, folder)
 
 
 def _row(step: Step, profile: Profile, wish: argparse.Namespace, url: str, folder: Path) -> Row:
-    assert profile.vlm is not None
+    model = served.vlm_of(profile)
     options = [f"resolution={step.resolution}", f"long_edge_px={step.long_edge_px}"]
     if not step.is_prepared:
         options[1] = f"long_edge_px={profile.long_edge_px}"
@@ -75,11 +73,12 @@ def _row(step: Step, profile: Profile, wish: argparse.Namespace, url: str, folde
     made = pictures.make(pictures.files(wish.documents), recipe, folder / "store", wish.pages, wish.jobs)
     paths = [page.path if step.is_prepared else _as_png(page.path) for page in made]
     count = wish.pages * (4 if step.in_flight > 4 else 1)
-    bodies = [load.body(paths[n % len(paths)], profile.vlm, wish.tokens) for n in range(count)]
-    load.fire(url, bodies[:2], 2)
+    bodies = [load.body(paths[n % len(paths)], model, wish.tokens) for n in range(count)]
+    load.check(url, bodies[:2])
     with Gauge() as gauge:
         volley = load.fire(url, bodies, step.in_flight)
-    return {"step": step.name, "s_per_page": round(1 / volley.pages_per_s, 4), **volley.row(), **gauge.row()}
+    seconds = volley.wall_s / max(1, len(volley.shots) - volley.failed)
+    return {"step": step.name, "s_per_page": round(seconds, 4), **volley.row(), **gauge.row()}
 
 
 def _as_png(path: Path) -> Path:
@@ -103,12 +102,14 @@ def main() -> None:
     """Measure, print, save."""
     wish = parser(__doc__).parse_args()
     profile = profiles.get(wish.profile)
+    served.vlm_of(profile)
+    about, rows = "what each step of a tuning brings", list[Row]()
+    journal = Journal("ablation", about, told(wish, "") | vllm.find(wish.python).facts(), wish.out)
     with tempfile.TemporaryDirectory(prefix="pm-") as folder:
-        rows = measure(profile, wish, Path(folder))
-    facts = machine() | {"profile": profile.name, "tokens": wish.tokens, "pages": wish.pages}
-    result = Result("ablation", "what each step of a tuning brings", with_gain(rows), facts)
-    print(result.table())
-    print(result.save(wish.out))
+        for row in measure(profile, wish, Path(folder)):
+            journal.add(row)
+            rows.append(row)
+    journal.finish(with_gain(rows))
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def default(wish: argparse.Namespace, folder: Path) -> None:
     profile, vlm = _profile("glm-ocr")
     bodies = [load.body(path, vlm, wish.tokens) for path in made(profile, wish, folder, "max")]
     with serving(profile, wish.glm, wish, folder, is_bare=True) as url:
-        rows = sweep.sweep(url, bodies, [1, 16, 64, _MANY])
+        rows = list(sweep.sweep(url, bodies, [1, 16, 64, _MANY]))
     _save("gpu-default", "GLM-OCR, vLLM's defaults, pictures at full size", rows, wish)
 
 
@@ -51,10 +51,11 @@ def tuned(wish: argparse.Namespace, folder: Path) -> None:
     paths = {size: made(profile, wish, folder, size) for size in _SIZES}
     with serving(profile, wish.glm, wish, folder, options=["h200"]) as url:
         full = [load.body(path, vlm, wish.tokens) for path in paths["max"]]
-        _save("gpu-tuned", "GLM-OCR, tuned flags, full size", sweep.sweep(url, full, [1, 64, _MANY]), wish)
+        found = list(sweep.sweep(url, full, [1, 64, _MANY]))
+        _save("gpu-tuned", "GLM-OCR, tuned flags, full size", found, wish)
         rows = [_size_row(url, vlm, size, paths[size], wish) for size in _SIZES]
         _save("gpu-resolution", "pages/s by size of the pictures", rows, wish)
-        told = pipeline.measure(profile, _for_pipeline(wish), url, folder)
+        told = pipeline.compared(list(pipeline.measure(profile, _for_pipeline(wish), url, folder)))
         _save("gpu-pipeline", "the whole pipeline against ready-made requests", told, wish)
 
 
@@ -64,7 +65,7 @@ def vlm(wish: argparse.Namespace, folder: Path) -> None:
     paths = made(profile, wish, folder, "fixed")[:80]
     bodies = [load.body(path, model, 128) for path in paths]
     with serving(profile, wish.qwen, wish, folder) as url:
-        rows = sweep.sweep(url, bodies, [1, 3, 5, 10, 20])
+        rows = list(sweep.sweep(url, bodies, [1, 3, 5, 10, 20]))
     _save("gpu-vlm", "8B vision-language model, 128 tokens a reply", rows, wish)
     command = [str(wish.python or sys.executable), str(Path(__file__).with_name("plain.py")), wish.qwen]
     command += [*map(str, paths[:20]), "--tokens", "128", "--batches", "1,20", "--requests", "20", "--random"]
@@ -110,8 +111,7 @@ def _for_pipeline(wish: argparse.Namespace) -> argparse.Namespace:
 
 def _profile(name: str) -> tuple[Profile, Vlm]:
     profile = profiles.get(name)
-    assert profile.vlm is not None
-    return profile, profile.vlm
+    return profile, served.vlm_of(profile)
 
 
 def _save(name: str, about: str, rows: Sequence[Row], wish: argparse.Namespace) -> None:

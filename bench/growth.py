@@ -16,7 +16,7 @@ from pathlib import Path
 import pymupdf
 
 from bench.ingested import Ingested, Served, ingest, stop, tried_once
-from bench.result import Result, Row, machine
+from bench.result import Journal, Row, machine
 
 PAGES_A_DOCUMENT = 100
 _MOST_GROWTH = 1.25
@@ -91,13 +91,12 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("bench-results"))
     wish = parser.parse_args()
     served, rows = Served(wish.slots, wish.seconds, jobs=wish.jobs), list[Row]()
+    facts = machine() | {"slots": wish.slots, "seconds_per_page": wish.seconds, "jobs": wish.jobs}
+    journal = Journal("growth", "memory against pages", facts, wish.out)
     for pages in map(int, wish.pages.split(",")):
         rows.append(measure(pages, served)[1])
-        print(rows[-1], flush=True)
-    facts = machine() | {"slots": wish.slots, "seconds_per_page": wish.seconds, "jobs": wish.jobs}
-    result = Result("growth", "memory against pages", tuple(rows), facts)
-    print(result.table())
-    print(result.save(wish.out))
+        journal.add(rows[-1])
+    journal.finish()
     return int(not is_flat(rows))
 
 

@@ -17,10 +17,11 @@ from pathlib import Path
 
 import pymupdf
 
+from bench import facts
 from bench.ingested import Ingested, Served, ingest, stop, tried_once
 from bench.pages import TARGETS_S, kind_of
 from bench.pictures import files
-from bench.result import Result, Row, machine
+from bench.result import Journal, Row, machine
 from models.document import MediaType
 from models.errors import PagemillError
 from tasks.work.media import sniff
@@ -104,13 +105,13 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("bench-results"))
     wish = parser.parse_args()
     served, rows = Served(jobs=wish.jobs), list[Row]()
+    told = machine() | facts.documents(wish.documents) | {"jobs": wish.jobs}
+    journal = Journal("kinds", "CPU of the client by kind of page", told, wish.out)
     with tempfile.TemporaryDirectory(prefix="pm-") as folder:
         for row in measure(excerpts(wish.documents, Path(folder), wish.pages, wish.of_each), served):
             rows.append(row)
-            print(row, flush=True)
-    result = Result("kinds", "CPU of the client by kind of page", tuple(rows), machine())
-    print(result.table())
-    print(result.save(wish.out))
+            journal.add(row)
+    journal.finish()
     return int(any(float(row["cpu_s_per_page"] or 0) > float(row["target_s"] or 0) for row in rows))
 
 

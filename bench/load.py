@@ -15,6 +15,7 @@ from pathlib import Path
 
 import httpx
 
+from models.errors import EngineUnavailable
 from models.vlm import Vlm
 
 _DEADLINE_S = 900.0
@@ -74,6 +75,17 @@ class Volley:
             "p95_s": round(self.latency(95), 3),
             "p99_s": round(self.latency(99), 3),
         }
+
+
+def check(url: str, bodies: Sequence[bytes], api_key: str = "") -> None:
+    """Warm the server up. Raises EngineUnavailable, with what it said, when it answers none of `bodies`."""
+    volley = fire(url, bodies, len(bodies), api_key)
+    if volley.failed == len(bodies):
+        why = volley.shots[0].error
+        raise EngineUnavailable(
+            f"The server at {url} answered no request ({why}). Is it up, does it serve the profile's model, "
+            "and does it want --api-key?"
+        )
 
 
 def body(picture: Path, vlm: Vlm, tokens: int, *, exact: bool = True) -> bytes:

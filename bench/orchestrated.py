@@ -13,6 +13,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import wraps
 from typing import Any
 
 import psutil
@@ -80,6 +81,7 @@ class Meter:
             this.fn = self._timed(this.fn)
 
     def _timed(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(fn)  # Prefect reads the names of parameters
         def timed(*args: Any, **kwargs: Any) -> Any:
             before, nested = time.thread_time(), getattr(self._inner, "seconds", 0.0)
             try:
@@ -102,7 +104,7 @@ class Threads:
     def __init__(self) -> None:
         self._seconds: dict[int, tuple[str, float]] = {}
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="watch")
+        self._thread = threading.Thread(target=self._watch, name="watch", daemon=True)
         self._thread.start()
 
     def close(self) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """CPU seconds a page of split + preprocess, beside pypdfium2 and pdftoppm doing the same in the same run.
 
-    python -m bench.pages [FILE_OR_FOLDER …] [--pages 4] [--rounds 3] [--recipe KEY=VALUE …] [--write FILE]
+    python -m bench.pages [FILE_OR_FOLDER …] [--pages 4] [--rounds 3] [--recipe KEY=VALUE …]
+        [--write FILE] [--out FOLDER]
 
 Default: samples/documents, and the default recipe. Ours takes the words with their boxes, renders (or
 decodes), decides blank or not, encodes and stores; its document stays open from page to page as in a run, but
@@ -26,10 +27,11 @@ from pathlib import Path
 from statistics import mean, quantiles
 
 import pymupdf
-import pypdfium2
 
+from bench.facts import documents
+from bench.result import Result, Row, machine
 from models.document import MediaType, SourceFile
-from models.errors import PagemillError
+from models.errors import ConfigurationError, PagemillError
 from models.recipe import Recipe
 from tasks.work.media import sniff
 from tasks.work.preprocess import preprocess_page
@@ -37,6 +39,7 @@ from tasks.work.sources import find
 from tasks.work.split import open_document, split_pages
 
 RECIPE = Recipe()
+_OTHERS = ("pypdfium2", "pdftoppm")
 TARGETS_S = {"text": 0.10, "scan": 0.30}
 _COVERED = 0.8
 
@@ -111,10 +114,14 @@ def measure(case: Case, rounds: int, store: Path, recipe: Recipe = RECIPE) -> Co
 
 
 def _if_readable(measured: Callable[[], float]) -> float | None:
-    """Some damaged documents are refused by pypdfium2."""
+    """Nothing where pypdfium2 is not installed (extra `bench`), or refuses a damaged document."""
     try:
         return measured()
-    except pypdfium2.PdfiumError:
+    except ImportError:
+        return None
+    except RuntimeError as error:
+        if type(error).__name__ != "PdfiumError":
+            raise
         return None
 
 
@@ -133,6 +140,8 @@ def _preprocess(case: Case, store: Path, recipe: Recipe) -> float:
 
 
 def _pypdfium2(case: Case, _: Path) -> float:
+    import pypdfium2  # noqa: PLC0415 (an extra)
+
     started = time.process_time()
     with pypdfium2.PdfDocument(case.path) as document:
         page = document[case.page_no - 1]
@@ -200,11 +209,35 @@ def _row(kind: str, costs: Sequence[Cost]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def rows(costs: Sequence[Cost]) -> list[Row]:
+    """Milliseconds a page by kind; other tools on the pages that they can read."""
+    found: list[Row] = []
+    for kind in dict.fromkeys(cost.kind for cost in costs):
+        these = [cost for cost in costs if cost.kind == kind]
+        others = {
+            name: [theirs for cost in these if (theirs := getattr(cost, name)) is not None]
+            for name in _OTHERS
+        }
+        row: Row = {
+            "page": kind,
+            "pages": len(these),
+            "split_ms": _mean_ms([cost.split for cost in these]),
+            "preprocess_ms": _mean_ms([cost.preprocess for cost in these]),
+            "ours_ms": _mean_ms([cost.ours for cost in these]),
+        }
+        found.append({**row, **{f"{name}_ms": _mean_ms(seconds) for name, seconds in others.items()}})
+    return found
+
+
+def _mean_ms(seconds: Sequence[float]) -> float | None:
+    return round(1000 * mean(seconds), 1) if seconds else None
+
+
 def _beside(costs: Sequence[Cost], other: Callable[[Cost], float | None]) -> str:
-    pairs = [(theirs, cost.ours) for cost in costs if (theirs := other(cost)) is not None]
+    pairs = [(told, cost.ours) for cost in costs if (told := other(cost)) is not None]
     if not pairs:
         return ""
-    theirs, ours = zip(*pairs, strict=True)
+    theirs, ours = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     return f"{_ms(theirs)} ({mean(theirs) / mean(ours):.1f})"
 
 
@@ -213,12 +246,13 @@ def _ms(seconds: Iterator[float] | Sequence[float]) -> str:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench.pages", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("paths", type=Path, nargs="*", default=[Path("samples/documents")])
     parser.add_argument("--pages", type=int, default=4, help="at most so many pages of a document")
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts")
     parser.add_argument("--recipe", nargs="*", default=[], help="options of the recipe, KEY=VALUE")
     parser.add_argument("--write", type=Path, help="also write the table to this file")
+    parser.add_argument("--out", type=Path, default=Path("bench-results"))
     return parser.parse_args()
 
 
@@ -229,6 +263,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as store:
         recipe = RECIPE.with_options(arguments.recipe)
         costs = [measure(case, arguments.rounds, Path(store), recipe) for case in chosen]
+    if not costs:
+        raise ConfigurationError("No page to measure: none of these can be read as a document.")
+    facts = machine() | documents(arguments.paths) | {"recipe": " ".join(arguments.recipe)}
+    about = "CPU of split and preprocess, beside other tools"
+    print(Result("pages", about, tuple(rows(costs)), facts).save(arguments.out), file=sys.stderr)
     shown = " ".join([*(path.name for path in arguments.paths), "--pages", str(arguments.pages)])
     asked = " ".join(["", "--recipe", *arguments.recipe]) if arguments.recipe else ""
     text = report(costs, f"python -m bench.pages {shown}{asked}", calibration_ms())

@@ -8,7 +8,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from models.document import MediaType
-from models.errors import PagemillError
+from models.errors import ConfigurationError, PagemillError
 from models.recipe import Recipe
 from tasks.work.media import sniff
 from tasks.work.preprocess import preprocess_page
@@ -30,14 +30,17 @@ class Picture:
 def make(documents: Iterable[Path], recipe: Recipe, store: Path, most: int, jobs: int) -> list[Picture]:
     """At most `most` pictures of pages that are not blank, spread over the documents (seeded).
 
-    Documents and pages that cannot be read are left out.
+    Documents and pages that cannot be read are left out. Raises ConfigurationError when nothing remains.
     """
     pages = [page for document in sorted(files(documents)) for page in _pages(document)]
     random.Random(2026).shuffle(pages)
     with ProcessPoolExecutor(jobs, mp_context=get_context("forkserver")) as pool:
         chosen = pages[: most + most // 4]
         made = pool.map(_make, [(*page, recipe, store) for page in chosen], chunksize=4)
-        return [picture for picture in made if picture is not None][:most]
+        found = [picture for picture in made if picture is not None][:most]
+    if not found:
+        raise ConfigurationError("None of the documents has a page that can be read and is not blank.")
+    return found
 
 
 def repeated(pictures: Sequence[Picture], count: int) -> list[Picture]:

@@ -10,22 +10,20 @@ are those of pagemill and its children, without Postgres and the server.
 """
 
 import argparse
-import json
-import os
 import subprocess
-import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import psutil
 import sqlalchemy as sa
 
-from bench import load, pictures, served
-from bench.result import Result, Row, machine
-from bench.sweep import parser
+from bench import child, load, pictures, served
+from bench.ingested import stop
+from bench.result import Journal, Row
+from bench.sweep import numbers, parser, told
 from bench.watch import CpuClock, Gauge
 from db import tables
 from db.engine import open_database
@@ -35,13 +33,11 @@ from models.settings import Settings, load_settings
 from models.stage import Stage
 from tasks.work.store import Store
 
-_CHILD = "PAGEMILL_BENCH_PROFILE"
-
 
 def fixed(profile: Profile, tokens: int) -> Profile:
     """The profile with replies of just `tokens` tokens and no second tries: the same work for everybody."""
-    assert profile.vlm is not None, "this profile needs no server"
-    sampling = profile.vlm.sampling.model_copy(
+    vlm = served.vlm_of(profile)
+    sampling = vlm.sampling.model_copy(
         update={
             "max_tokens": tokens,
             "repetition_detection": None,
@@ -49,25 +45,22 @@ def fixed(profile: Profile, tokens: int) -> Profile:
             "stop": (),
         }
     )
-    vlm = profile.vlm.model_copy(update={"sampling": sampling})
-    return profile.model_copy(update={"name": "bench", "vlm": vlm, "ladder": ()})
+    asked = vlm.model_copy(update={"sampling": sampling})
+    return profile.model_copy(update={"name": "bench", "vlm": asked, "ladder": ()})
 
 
 def ingest(profile: Profile, wish: argparse.Namespace, url: str, home: Path) -> Row:
     """One `pagemill ingest` in a fresh home, timed between the first request and the last reading."""
-    environ = os.environ | {
-        "PAGEMILL_HOME": str(home),
-        "PAGEMILL_OCR_URL": url,
-        "PAGEMILL_VECTORS": "false",
-        _CHILD: profile.model_dump_json(by_alias=True),
-    }
+    variables = {"PAGEMILL_HOME": str(home), "PAGEMILL_OCR_URL": url, "PAGEMILL_VECTORS": "false"}
+    if wish.api_key:
+        variables["PAGEMILL_OCR_API_KEY"] = wish.api_key
+    environ = child.environ(profile, **variables)
     options = ["text_layer=ignore"] + ([f"resolution={wish.resolution}"] if wish.resolution else [])
-    command = [sys.executable, "-m", "bench.pipeline", "ingest", *map(str, wish.documents)]
-    command += ["--profile", profile.name, "--jobs", str(wish.jobs)]
-    command += [part for option in options for part in ("--recipe", option)]
+    words = ["ingest", *map(str, wish.documents), "--profile", profile.name, "--jobs", str(wish.jobs)]
+    words += [part for option in options for part in ("--recipe", option)]
     with Gauge() as gauge, (home / "ingest.log").open("wb") as log:
         started = time.monotonic()
-        process = psutil.Popen(command, env=environ, stdout=log, stderr=subprocess.STDOUT)
+        process = psutil.Popen(child.command(*words), env=environ, stdout=log, stderr=subprocess.STDOUT)
         clock = CpuClock(process.pid)
         code = clock.watch(process)
         wall_s = time.monotonic() - started
@@ -99,35 +92,33 @@ def _read(settings: Settings) -> tuple[int, float]:
 
 
 def sent(settings: Settings) -> list[Path]:
-    """The pictures that were read, in order."""
+    """The pictures that were read, each once, in order."""
     t, image = tables.reading, tables.page_image
     query = sa.select(image.c.sha256, image.c.suffix).join(t, t.c.image_sha256 == image.c.sha256)
+    query = query.group_by(image.c.sha256, image.c.suffix).order_by(sa.func.min(t.c.id))
     database = open_database(settings)
-    rows = database.run(lambda conn: conn.execute(query.order_by(t.c.id)).all())
+    rows = database.run(lambda conn: conn.execute(query).all())
     database.close()
     store = Store(settings.store)
     return [store.path(row.sha256, row.suffix) for row in rows]
 
 
-def measure(profile: Profile, wish: argparse.Namespace, url: str, home: Path) -> list[Row]:
+def measure(profile: Profile, wish: argparse.Namespace, url: str, home: Path) -> Iterator[Row]:
     """The pipeline, then the raw server on the same pictures."""
-    assert profile.vlm is not None
-    warm = [
-        load.body(picture.path, profile.vlm, 8)
-        for picture in pictures.make(
-            list(pictures.files(wish.documents))[:4], profile.recipe(), home / "warm", 8, 2
-        )
-    ]
-    load.fire(url, warm, len(warm), wish.api_key)
-    rows: list[Row] = [ingest(fixed(profile, wish.tokens), wish, url, home)]
-    print(rows[0], flush=True)
-    bodies = [load.body(path, profile.vlm, wish.tokens) for path in sent(load_settings(home=home))]
-    for width in (int(part) for part in wish.in_flight.split(",")):
+    vlm, widths = served.vlm_of(profile), numbers(wish.in_flight)
+    made = pictures.make(wish.documents, profile.recipe(), home / "warm", 8, 2)
+    load.check(url, [load.body(picture.path, vlm, 8) for picture in made], wish.api_key)
+    yield ingest(fixed(profile, wish.tokens), wish, url, home)
+    bodies = [load.body(path, vlm, wish.tokens) for path in sent(load_settings(home=home))]
+    for width in widths:
         with Gauge() as gauge:
             volley = load.fire(url, bodies, width, wish.api_key)
-        rows.append({"what": f"ready-made requests, {width} at once", **volley.row(), **gauge.row()})
-        print(rows[-1], flush=True)
-    best = max(float(row["pages_per_s"] or 0) for row in rows[1:])
+        yield {"what": f"ready-made requests, {width} at once", **volley.row(), **gauge.row()}
+
+
+def compared(rows: Sequence[Row]) -> list[Row]:
+    """The rows with their pages a second as a share of the raw server's best."""
+    best = max(float(row["pages_per_s"] or 0) for row in rows[1:]) or 1.0
     return [{**row, "of_raw": round(float(row["pages_per_s"] or 0) / best, 4)} for row in rows]
 
 
@@ -143,30 +134,14 @@ def main() -> None:
                 home / "vllm.log",
             )
         )
-        rows = measure(profile, wish, url, home)
-        _stop_postgres(home)
-    facts = machine() | {"profile": profile.name, "tokens": wish.tokens, "resolution": wish.resolution}
-    result = Result("pipeline", "the whole pipeline against the raw server", tuple(rows), facts)
-    print(result.table())
-    print(result.save(wish.out))
-
-
-def _stop_postgres(home: Path) -> None:
-    command = [sys.executable, "-m", "cli.main", "down"]
-    subprocess.run(command, env=os.environ | {"PAGEMILL_HOME": str(home)}, check=True, capture_output=True)
-
-
-def _as_child(told: str) -> None:
-    """`pagemill` with one more profile, which nobody else has."""
-    about: dict[str, Any] = json.loads(told)
-    profiles.PROFILES[about["name"]] = Profile.model_validate(about)
-    from cli.main import main as pagemill  # noqa: PLC0415 (needs the profile first)
-
-    pagemill()
+        stack.callback(stop, home)
+        about = "the whole pipeline against the raw server"
+        journal, rows = Journal("pipeline", about, told(wish, url), wish.out), list[Row]()
+        for row in measure(profile, wish, url, home):
+            journal.add(row)
+            rows.append(row)
+        journal.finish(compared(rows))
 
 
 if __name__ == "__main__":
-    if _CHILD in os.environ:
-        _as_child(os.environ[_CHILD])
-    else:
-        main()
+    main()

@@ -1,6 +1,7 @@
 """What a page image sized by its print saves and costs: pixels, seconds and error rate of `ppocr` by mode.
 
     python -m bench.resolution FOLDER [--pages 2] [--x-heights 8 10 12] [--write docs/resolution.md]
+        [--out FOLDER]
 
 Pages of documents with a ground truth beside them (NAME.gt.txt) are prepared at the most pixels (mode max, 4
 million), at the default long edge (fixed), and so that small letters of the smallest running text are so many
@@ -18,8 +19,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
 
+from bench.facts import documents
+from bench.result import Result, Row, machine
 from bench.truths import Truth, requests, truths
-from models.errors import PagemillError
+from models.errors import ConfigurationError, PagemillError
 from models.profiles import get
 from models.recipe import Recipe
 from tasks.work.engines.ppocr import FasterPaddle
@@ -114,25 +117,42 @@ def report(pages: Sequence[Page], command: str) -> str:
         "",
         f"| {' | '.join(heads)} |",
         "| --- |" + " ---: |" * (len(heads) - 1),
-        *(_row(mode, pages) for mode in found),
+        *map(_line, rows(pages)),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _row(mode: str, pages: Sequence[Page]) -> str:
-    these, full = (_of(mode, pages), _of("max", pages))
+def rows(pages: Sequence[Page]) -> list[Row]:
+    """The figures by mode; points: percentage points of wrong characters."""
+    return [_figures(mode, pages) for mode in dict.fromkeys(page.mode for page in pages)]
+
+
+def _figures(mode: str, pages: Sequence[Page]) -> Row:
+    these, full = _of(mode, pages), _of("max", pages)
     pixels = mean(page.pixels for page in these)
-    wrong = _wrong(these)
+    return {
+        "mode": mode,
+        "pages": len(these),
+        "megapixels": round(pixels / 1e6, 3),
+        "fewer_pixels": round(mean(page.pixels for page in full) / pixels, 2),
+        "preprocess_ms": round(1000 * mean(page.seconds for page in these), 1),
+        "reading_ms": round(1000 * mean(page.reading_s for page in these), 1),
+        "wrong_percent": round(100 * _wrong(these), 3),
+        "points_against_max": round(100 * (_wrong(these) - _wrong(full)), 3),
+    }
+
+
+def _line(row: Row) -> str:
     cells = [
-        mode,
-        f"{pixels / 1e6:.2f} M",
-        f"1/{mean(page.pixels for page in full) / pixels:.1f}",
-        f"{1000 * mean(page.seconds for page in these):.0f}",
-        f"{1000 * mean(page.reading_s for page in these):.0f}",
-        f"{100 * wrong:.2f} %",
-        f"{100 * (wrong - _wrong(full)):+.2f}",
+        row["mode"],
+        f"{row['megapixels']:.2f} M",
+        f"1/{row['fewer_pixels']:.1f}",
+        f"{row['preprocess_ms']:.0f}",
+        f"{row['reading_ms']:.0f}",
+        f"{row['wrong_percent']:.2f} %",
+        f"{row['points_against_max']:+.2f}",
     ]
-    return f"| {' | '.join(cells)} |"
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def _of(mode: str, pages: Sequence[Page]) -> list[Page]:
@@ -150,12 +170,14 @@ def is_read(pages: Sequence[Page]) -> bool:
 
 def main() -> int:
     """0 when the first x-height asked for is at most 0.2 points worse than the most pixels."""
-    parser = argparse.ArgumentParser(prog="python -m bench.resolution", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=Path, nargs="?", default=Path("samples"))
     parser.add_argument("--pages", type=int, default=2, help="at most so many pages of a document")
     parser.add_argument("--x-heights", type=float, nargs="+", default=[10.0, 8.0, 12.0])
     parser.add_argument("--write", type=Path, help="also write the report to this file")
+    parser.add_argument("--out", type=Path, default=Path("bench-results"))
     arguments = parser.parse_args()
+    about, facts = "pixels and errors by mode", machine() | documents([arguments.folder])
     recipes, pages = modes(arguments.x_heights), list[Page]()
     with tempfile.TemporaryDirectory() as home:
         for truth in truths(arguments.folder):
@@ -167,6 +189,13 @@ def main() -> int:
             pages += found if is_read(found) and not truth.is_partial else []
             for page in found:
                 print(page, file=sys.stderr)
+            so_far = Result("resolution", about, tuple(rows(pages)), facts | {"complete": False})
+            so_far.save(arguments.out)
+    if not pages:
+        raise ConfigurationError(
+            f"{arguments.folder} has no page with a truth (NAME.gt.txt) that can be read."
+        )
+    print(Result("resolution", about, tuple(rows(pages)), facts).save(arguments.out), file=sys.stderr)
     text = report(pages, f"python -m bench.resolution {arguments.folder.name} --pages {arguments.pages}")
     print(text)
     if arguments.write:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from models.errors import EngineUnavailable
+from models.errors import ConfigurationError, EngineUnavailable
 from models.profile import Profile
+from models.vlm import Vlm
 from tasks.work.serving import gpus, vllm
 from tasks.work.serving.plan import Plan
 from tasks.work.serving.supervisor import Patience, State, Supervised
@@ -29,16 +30,25 @@ def plan(
     """A plan on the first GPU. `is_bare`: without the profile's flags, as vLLM does it by default."""
     if is_bare and profile.vlm is not None:
         profile = profile.model_copy(update={"vlm": profile.vlm.model_copy(update={"flags": ()})})
-    first = gpus.list_gpus()[0].index
+    (first,) = gpus.choose(gpus.list_gpus()[:1], (), None)
     return Plan(
         profile,
         model,
         vllm.find(python),
-        gpus=(first,),
+        gpus=(first.index,),
         port=free_port(),
         options=tuple(options),
         extra=tuple(extra),
     )
+
+
+def vlm_of(profile: Profile) -> Vlm:
+    """The served model of a profile. Raises ConfigurationError for one that needs no server."""
+    if profile.vlm is None:
+        raise ConfigurationError(
+            f"Profile {profile.name} is read on the CPU: this benchmark measures a server. Try glm-ocr."
+        )
+    return profile.vlm
 
 
 @contextmanager

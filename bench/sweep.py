@@ -10,37 +10,35 @@ ones too, measure the same work. `--bare` starts the server without the profile'
 
 import argparse
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench import load, pictures, served
-from bench.result import Result, Row, machine
+from bench import facts, load, pictures, served
+from bench.result import Journal, Row, Value, machine
 from bench.watch import Gauge
 from models import profiles
+from models.errors import ConfigurationError
 from models.profile import Profile
 
 _LEAST_PAGES = 8
 
 
-def sweep(url: str, bodies: Sequence[bytes], widths: Sequence[int], api_key: str = "") -> list[Row]:
+def sweep(url: str, bodies: Sequence[bytes], widths: Sequence[int], api_key: str = "") -> Iterator[Row]:
     """One row for each number of requests in flight; slow ones get fewer pages."""
-    rows: list[Row] = []
-    load.fire(url, bodies[:_LEAST_PAGES], _LEAST_PAGES, api_key)
+    load.check(url, bodies[:_LEAST_PAGES], api_key)
     for width in widths:
         count = min(len(bodies), max(_LEAST_PAGES, width * 4))
         with Gauge() as gauge:
             volley = load.fire(url, bodies[:count], width, api_key)
-        rows.append({**volley.row(), **gauge.row()})
-        print(rows[-1], flush=True)
-    return rows
+        yield {**volley.row(), **gauge.row()}
 
 
 def main() -> None:
     """Measure, print, save."""
     wish = parser(__doc__).parse_args()
     profile = profiles.get(wish.profile)
-    assert profile.vlm is not None, "this profile needs no server"
+    vlm, widths = served.vlm_of(profile), numbers(wish.in_flight)
     with tempfile.TemporaryDirectory(prefix="pm-") as folder, ExitStack() as stack:
         pages = prepared(profile, wish, Path(folder))
         url = wish.url or stack.enter_context(
@@ -51,13 +49,29 @@ def main() -> None:
                 Path(folder) / "vllm.log",
             )
         )
-        widths = [int(width) for width in wish.in_flight.split(",")]
-        bodies = [load.body(page.path, profile.vlm, wish.tokens) for page in pages]
-        rows = sweep(url, bodies, widths, wish.api_key)
-    facts = machine() | {"profile": profile.name, "tokens": wish.tokens, "resolution": wish.resolution}
-    result = Result("sweep", "requests in flight against speed", tuple(rows), facts)
-    print(result.table())
-    print(result.save(wish.out))
+        bodies = [load.body(page.path, vlm, wish.tokens) for page in pages]
+        journal = Journal("sweep", "requests in flight against speed", told(wish, url), wish.out)
+        for row in sweep(url, bodies, widths, wish.api_key):
+            journal.add(row)
+    journal.finish()
+
+
+def told(wish: argparse.Namespace, url: str) -> dict[str, Value]:
+    """What the figures hold for: machine, server, documents, and what was asked for."""
+    asked = {name: getattr(wish, name) for name in ("profile", "pages", "tokens", "resolution")}
+    flags = {"flags": "none" if wish.bare else "the profile's", "options": " ".join(wish.options)}
+    return machine() | facts.server(url, wish.api_key) | facts.documents(wish.documents) | asked | flags
+
+
+def numbers(text: str) -> list[int]:
+    """Numbers of requests in flight, as they are typed. Raises ConfigurationError."""
+    try:
+        found = [int(part) for part in text.split(",")]
+    except ValueError:
+        found = []
+    if not found or min(found) < 1:
+        raise ConfigurationError(f"--in-flight takes numbers from 1, as in 1,4,16; not '{text}'.")
+    return found
 
 
 def prepared(profile: Profile, wish: argparse.Namespace, folder: Path) -> list[pictures.Picture]:

@@ -4,11 +4,11 @@ import statistics
 import threading
 import time
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import psutil
 
-from bench.result import Value
+from bench.facts import Value, open_nvml
 
 _SAMPLE_S = 0.25
 
@@ -17,7 +17,7 @@ class Gauge:
     """Samples the GPU (through NVML, where there is one) and the host four times a second."""
 
     def __init__(self) -> None:
-        self._nvml = _open_nvml()
+        self._nvml = open_nvml()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._sample, name="gauge", daemon=True)
         self.busy: list[float] = []
@@ -100,15 +100,3 @@ class CpuClock:
 
 def _mean(values: list[float]) -> float:
     return statistics.fmean(values) if values else 0.0
-
-
-def _open_nvml() -> Any:
-    try:
-        import pynvml  # noqa: PLC0415 (only where the extra `gpu` is installed)
-    except ImportError:
-        return None
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError:
-        return None
-    return pynvml

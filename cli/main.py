@@ -10,6 +10,7 @@ from cli.boundary import Boundary
 from cli.commands import (
     ask,
     backfill,
+    bench,
     documents,
     export,
     ingest,
@@ -35,7 +36,21 @@ app = typer.Typer(
     epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_MODULES = (ingest, documents, ask, timings, export, system, serve, up, backfill, review, report, maintain)
+_MODULES = (
+    ingest,
+    documents,
+    ask,
+    timings,
+    export,
+    system,
+    serve,
+    up,
+    backfill,
+    review,
+    report,
+    maintain,
+    bench,
+)
 for module in _MODULES:
     module.register(app)
 

@@ -9,7 +9,7 @@ import psutil
 import pytest
 import sqlalchemy as sa
 
-from bench import corpus, installation, memory, overhead, pipeline, scanning
+from bench import corpus, ingested, installation, memory, overhead, pipeline, scanning
 from db import tables
 from db.engine import Database
 from tasks.work.doubles.vllm_server import Said, ScriptedVllm
@@ -31,10 +31,10 @@ def test_a_fixed_profile_answers_with_just_so_many_tokens_and_tries_once() -> No
 def test_the_pipeline_is_measured_against_ready_made_requests(in_process: None, tmp_path: Path) -> None:
     with ScriptedVllm(Said("A short page.", tokens=32)) as server:
         try:
-            rows = pipeline.measure(toys.GLM, toys.wish("--in-flight", "2"), server.url, tmp_path)
+            rows = list(pipeline.measure(toys.GLM, toys.wish("--in-flight", "2"), server.url, tmp_path))
         finally:
-            pipeline._stop_postgres(tmp_path)
-    ingest, raw = rows
+            ingested.stop(tmp_path)
+    ingest, raw = pipeline.compared(rows)
     assert (ingest["pages"], raw["pages"], raw["failed"]) == (2, 2, 0)
     assert ingest["cpu_s_per_page"] > 0
     assert raw["of_raw"] == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bench import result, served
+from bench import facts, result, served
 from bench.watch import CpuClock, Gauge
 from models.errors import ConfigurationError, EngineUnavailable
 from tasks.work.serving.plan import Plan
@@ -38,7 +38,58 @@ def test_a_table_has_every_column_and_figures_to_three_digits() -> None:
 def test_a_result_says_how_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["sweep.py", "glm-ocr", "a b.pdf"])
     assert result.Result("toy", "", ()).command.endswith("glm-ocr 'a b.pdf'")
-    assert set(result.machine()) == {"python", "system", "machine", "pagemill"}
+    monkeypatch.setattr(
+        sys, "argv", ["pagemill bench sweep", "glm-ocr", "--api-key", "s3cret", "--api-key=s3cret"]
+    )
+    made = result.Result("toy", "", ()).command
+    assert made.startswith("pagemill bench sweep glm-ocr")
+    assert "s3cret" not in made
+
+
+def test_a_machine_is_told_with_its_gpus_where_a_driver_answers() -> None:
+    told = result.machine()
+    assert {"python", "system", "machine", "pagemill", "processor", "cores", "memory_gb", "load"} <= set(told)
+    library = types.SimpleNamespace(
+        nvmlDeviceGetCount=lambda: 2,
+        nvmlDeviceGetHandleByIndex=lambda index: index,
+        nvmlDeviceGetName=lambda _: b"NVIDIA H200",
+        nvmlDeviceGetMemoryInfo=lambda _: types.SimpleNamespace(total=143_771 * 2**20),
+        nvmlSystemGetDriverVersion=lambda: "580.1",
+    )
+    assert facts.gpus(library) == {"gpu": "2 x NVIDIA H200", "gpu_total_mb": 143_771, "driver": "580.1"}
+    assert facts.gpus(None) == {}
+
+
+def test_documents_are_told_by_name_and_size_without_their_folders(tmp_path: Path) -> None:
+    for name in "abcd":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "one.pdf").write_bytes(bytes(250_000))
+    told = facts.documents([tmp_path / name for name in "abcd"])
+    assert told == {"documents": "a, b, c and 1 more", "files": 4, "files_mb": 1.0}
+
+
+def test_a_server_that_does_not_answer_has_no_version() -> None:
+    assert facts.server("") == facts.server("http://127.0.0.1:1") == {}
+
+
+def test_a_journal_keeps_each_row_at_once_and_says_so_until_it_is_finished(tmp_path: Path) -> None:
+    journal = result.Journal("toy", "a toy", {"pages": 2}, tmp_path)
+    for number in range(2):
+        journal.add({"n": number})
+        so_far = result.load(tmp_path / "toy.json")
+        assert len(so_far.rows) == number + 1
+        assert so_far.facts == {"pages": 2, "complete": False}
+    journal.finish([{"n": 7}])
+    assert result.load(tmp_path / "toy.json").rows == ({"n": 7},)
+    assert result.load(tmp_path / "toy.json").facts == {"pages": 2}
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"name": "x"}', '{"rows": 3}'])
+def test_what_is_no_result_is_refused_with_its_name(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / "no.json").write_text(text)
+    with pytest.raises(ConfigurationError, match=r"no\.json"):
+        result.load(tmp_path / "no.json")
 
 
 def test_a_gauge_looks_at_the_cores_while_something_runs() -> None:

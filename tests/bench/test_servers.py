@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from bench import ablation, gpu, load, pictures, result, sweep
+from bench import ablation, gpu, load, pictures, result, served, sweep
+from models.errors import ConfigurationError, EngineUnavailable
+from models.profiles import get
 from tasks.work.doubles.vllm_server import Model, Said, ScriptedVllm, overloaded
 from tests.bench import toys
 
@@ -68,7 +70,7 @@ def test_the_key_is_sent_where_there_is_one(picture: Path) -> None:
 
 
 def test_a_sweep_has_a_row_for_each_number_in_flight(server: ScriptedVllm, picture: Path) -> None:
-    rows = sweep.sweep(server.url, [load.body(picture, toys.vlm(), 40)] * 12, [1, 2])
+    rows = list(sweep.sweep(server.url, [load.body(picture, toys.vlm(), 40)] * 12, [1, 2]))
     assert [(row["in_flight"], row["pages"]) for row in rows] == [(1, 8), (2, 8)]
     assert all("cores_busy" in row for row in rows)
 
@@ -84,6 +86,36 @@ def test_a_sweep_from_documents_to_a_saved_result(
     saved = result.load(tmp_path / "sweep.json")
     assert (saved.rows[0]["in_flight"], saved.rows[0]["failed"]) == (2, 0)
     assert (saved.facts["profile"], saved.facts["tokens"]) == ("glm-ocr", 32)
+    assert (saved.facts["vllm"], saved.facts["model"]) == ("0.32.0", "glm-ocr")
+    assert (saved.facts["documents"], saved.facts["files"]) == (toys.TYPED.name, 1)
+    assert "complete" not in saved.facts
+
+
+def test_a_server_that_answers_nothing_ends_a_benchmark_with_the_reason(picture: Path) -> None:
+    body = load.body(picture, toys.vlm(), 40)
+    with pytest.raises(EngineUnavailable, match="ConnectError"):
+        load.check("http://127.0.0.1:1", [body])
+    with ScriptedVllm(Said("A page."), model=Model(api_key="sesame")) as server:
+        with pytest.raises(EngineUnavailable, match="HTTP 401"):
+            load.check(server.url, [body])
+        load.check(server.url, [body], "sesame")
+
+
+def test_a_profile_without_a_server_cannot_be_measured_on_one() -> None:
+    with pytest.raises(ConfigurationError, match="ppocr is read on the CPU"):
+        served.vlm_of(get("ppocr"))
+
+
+@pytest.mark.parametrize("typed", ["", "0,4", "four", "1,,4"])
+def test_numbers_in_flight_are_numbers_from_1(typed: str) -> None:
+    assert sweep.numbers("1,4,16") == [1, 4, 16]
+    with pytest.raises(ConfigurationError, match="--in-flight takes numbers"):
+        sweep.numbers(typed)
+
+
+def test_what_a_volley_without_answers_is_measured_at_stays_finite() -> None:
+    row = load.Volley(1, 2.0, (load.Shot(0.1, error="HTTP 500"),)).row()
+    assert (row["failed"], row["pages_per_s"], row["p95_s"]) == (1, 0, 0)
 
 
 @pytest.mark.slow
@@ -102,7 +134,7 @@ def test_prepared_pictures_are_repeated_up_to_the_wish_and_sized_as_asked(
 def test_each_step_of_the_tuning_is_measured_on_as_few_servers_as_can_be(
     planned: list[dict[str, Any]], in_process: None, tmp_path: Path
 ) -> None:
-    rows = ablation.with_gain(ablation.measure(toys.GLM, toys.wish("--pages", "1"), tmp_path))
+    rows = ablation.with_gain(list(ablation.measure(toys.GLM, toys.wish("--pages", "1"), tmp_path)))
     assert [row["step"] for row in rows] == [step.name for step in ablation.STEPS]
     assert rows[0]["of_first"] == 1
     assert all(row["failed"] == 0 for row in rows)
@@ -160,6 +192,8 @@ def test_pictures_are_made_of_readable_pages_that_are_not_blank(in_process: None
     with Image.open(made[0].path) as image:
         assert image.size == (made[0].width_px, made[0].height_px)
     assert len(pictures.repeated(made, 5)) == 5
+    with pytest.raises(ConfigurationError, match="None of the documents"):
+        pictures.make([toys.BLANK, toys.BROKEN], toys.GLM.recipe(), tmp_path, 4, 1)
     assert toys.FAX in set(pictures.files([toys.DOCUMENTS]))
 
 
