@@ -10,6 +10,7 @@ import pytest
 
 from bench import checks, knownpages, quality
 from bench.goodpages import Good, as_html, as_table, div, read_as
+from bench.halves import CHOSEN, HELD, halves
 from models.profiles import get
 from models.reading import BlockType, FinishReason
 from models.verdict import Verdict
@@ -105,8 +106,10 @@ def test_few_samples_make_wide_intervals(hits: int, total: int, low: float, high
 def test_the_report_counts_alarms_by_code_and_costs_by_group(known: list[knownpages.Known]) -> None:
     judged = checks.false_alarms(known)
     bad = dataclasses.replace(judged[0], verdict=Verdict.BAD, cpu_ms=7.0)
-    text = checks.report({"truncated": (4, 3, 4)}, {"truths": [bad, *judged[1:]]}, "the command")
-    assert "| truncated | 4 | 3 | 0.750 |" in text
+    recall = {HELD: {"truncated": (4, 3, 4), "loop": (2, 2, 2)}, CHOSEN: {"truncated": (4, 4, 4)}}
+    text = checks.report(recall, {"truths": [bad, *judged[1:]], "none": []}, "the command")
+    assert "| truncated | 4 | 3 | 0.750 | 0.30-0.95 | 4 | 1.000 |" in text
+    assert "| loop | 2 | 2 | 1.000 | 0.34-1.00 | 2 | - |" in text
     assert "| truths | 10 | 1 (10.0%) | 0 (0.0%) | none |" in text
     assert "7.00 |" in text
 
@@ -119,7 +122,7 @@ def test_the_whole_measurement_of_the_checks_without_an_engine(
     wish = argparse.Namespace(folder=tmp_path, pages=5, samples=1, jobs=0, write=None)
     text = checks.measure(wish)
     assert "| header lost | 1 | 1 |" in text
-    assert "| 10 | 0 (0.0%) | 0 (0.0%) |" in text
+    assert text.count("| 5 | 0 (0.0%) | 0 (0.0%) |") == 2
 
 
 def test_what_the_engine_reads_well_is_judged_and_the_rest_is_left_out(
@@ -147,3 +150,26 @@ def test_quality_is_measured_from_the_command_line_to_the_report(
     assert "1 files, 1 pages" in report.read_text()
     assert get("ppocr").title in report.read_text()
     assert "| **all** | 1 | 1 | 14 | 7.14% | 7.14% | 7.14% | 25.00% | - |" in report.read_text()
+
+
+def paged(*truths: tuple[str, str]) -> list[knownpages.Known]:
+    """Pages of files with these texts, that nobody asks more of."""
+    return [knownpages.Known(file, 1, truth, None) for file, truth in truths]  # type: ignore[arg-type]
+
+
+def test_documents_that_share_a_page_stand_in_one_half() -> None:
+    found = halves(paged(("a", "x"), ("b", "y"), ("b", "z"), ("c", "z"), ("d", "w")))
+    assert {half: {page.file for page in part} for half, part in found.items()} == {
+        CHOSEN: {"a", "d"},
+        HELD: {"b", "c"},
+    }
+
+
+def test_sharing_goes_on_from_file_to_file() -> None:
+    found = halves(paged(("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("d", "w")))
+    assert {page.file for page in found[CHOSEN]} == {"a", "b", "c"}
+    assert {page.file for page in found[HELD]} == {"d"}
+
+
+def test_without_long_documents_neighbours_tell_nothing() -> None:
+    assert checks.document_recalls([], 5) == {}
