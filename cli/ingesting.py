@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from rich.console import Console
 
 from cli import background
+from cli.beside import beside
 from cli.choosing import choose_profile
 from cli.exits import Exit
 from cli.output import console, print_json
@@ -73,6 +74,8 @@ def ingest_and_report(settings: Settings, wish: Wish, *, as_json: bool) -> Exit:
     out = Console(stderr=True, highlight=False, markup=False, emoji=False) if as_json else console()
     run = background.start(lambda started, stop: _work(settings, wish, started, stop))
     with closing(open_display(out)) as display:
+        if others := beside(settings):
+            display.say(others)
         told = "Stopping after the pages in hand; press Ctrl-C again to end at once."
         with background.stopping_on_signals(run, lambda: display.say(told)) as interrupted:
             run_id = watch(settings, run, display)
