@@ -76,22 +76,20 @@ class _Screen:
         self._measure = _MEASURES.get(kind, _READ)
         self._artifact: uuid.UUID | None = None
         self._seen: Headway | None = None
+        self._query_s = 0.0
 
     def watch(self, ended: threading.Event, every_s: float) -> None:
         """Until `ended`, and once more then."""
-        pause = every_s
-        while not ended.wait(pause):
-            began = time.monotonic()
-            self._look()
-            pause = max(every_s, _QUERY_SHARE * (time.monotonic() - began))
-        self._look()
+        with get_client(sync_client=True) as client:
+            while not ended.wait(max(every_s, _QUERY_SHARE * self._query_s)):
+                self._look(client)
+            self._look(client)
 
-    def _look(self) -> None:
+    def _look(self, client: SyncPrefectClient) -> None:
         try:
-            with get_client(sync_client=True) as client:
-                if self._flow_run.deployment_id is None:
-                    self._mind_cancelling(client)
-                self._show(client)
+            if self._flow_run.deployment_id is None:
+                self._mind_cancelling(client)
+            self._show(client)
         except (PrefectException, httpx.HTTPError, PagemillError) as error:
             log.info("screen not reached run=%d: %s", self._mill.run_id, type(error).__name__)
 
@@ -102,10 +100,11 @@ class _Screen:
             self._mill.stopping.set()
 
     def _show(self, client: SyncPrefectClient) -> None:
-        mill, measure = self._mill, self._measure
+        mill, measure, began = self._mill, self._measure, time.monotonic()
         headway = mill.database.run(
             lambda conn: outcomes.headway(conn, mill.run_id, measure.stage, measure.before, mill.profile.name)
         )
+        self._query_s = time.monotonic() - began
         # A run that finds no work has nothing to show.
         if headway == self._seen or not (headway.done or headway.left):
             return

@@ -54,7 +54,13 @@ def tally_text(tally: Tally, verb: str) -> str:
         parts.append(f"{_count(tally.unread, 'file')} could not be taken")
     if parts:
         return f"{', '.join(parts)}."
-    return "There was nothing to do." if tally.listed is None else f"Nothing new among {tally.listed} files."
+    return _nothing_text(tally)
+
+
+def _nothing_text(tally: Tally) -> str:
+    if tally.listed is None:
+        return "There was nothing to do."
+    return f"Nothing new among {_count(tally.listed, 'file')}."
 
 
 def _pages_text(tally: Tally, verb: str) -> str:

@@ -5,43 +5,16 @@ import os
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Iterator
-from pathlib import Path
-from urllib.error import URLError
 
 import pytest
 
 from models.document import DocumentStatus
 from tests import factories
+from tests.flows.prefects import artifacts_of
 from tests.flows.yard import Yard
 
 pytestmark = pytest.mark.slow
-
-_PORT = 4323
-_URL = f"http://127.0.0.1:{_PORT}/api"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A Prefect server of our own; its first start makes a database and takes about 20 CPU seconds."""
-    home = tmp_path_factory.mktemp("prefect")
-    env = os.environ | {
-        "PREFECT_HOME": str(home),
-        "PREFECT_SERVER_API_PORT": str(_PORT),
-        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "DO_NOT_TRACK": "1",
-    }
-    command = [sys.executable, "-m", "prefect", "server", "start"]
-    with (home / "log").open("wb") as log:
-        process = subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
-    try:
-        _wait_for_health(process, home / "log")
-        yield _URL
-    finally:
-        process.terminate()
-        process.wait(30)
 
 
 def test_a_run_with_a_server_is_recorded_and_ends_the_same(yard: Yard, server: str, postgres: str) -> None:
@@ -63,13 +36,8 @@ def test_the_screen_shows_the_stages_of_a_run_and_what_failed(yard: Yard, server
     factories.write(yard.inbox / "torn.pdf", b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\n")
     run_id = _ingest(yard, server, postgres, code=3)
     (run,) = yard.rows("run", id=run_id)
-    wanted = json.dumps({"artifacts": {"flow_run_id": {"any_": [run.prefect_run_id]}}}).encode()
-    request = urllib.request.Request(
-        f"{server}/artifacts/filter", wanted, {"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request) as answer:
-        shown = {artifact["key"]: artifact["data"] for artifact in json.load(answer)}
-    stages = [row["stage"] for row in json.loads(shown["ingest-stages"])]
+    shown = artifacts_of(server, run.prefect_run_id)
+    stages = [row["stage"] for row in shown["ingest-stages"]]
     assert stages == ["split", "preprocess", "ocr", "validate", "load"]
     assert "torn.pdf" in shown["ingest-failures"]
     assert "`zero-pages`" in shown["ingest-failures"]
@@ -103,14 +71,3 @@ def _ingest(yard: Yard, server: str, postgres: str, code: int = 0) -> int:
     assert done.returncode == code, done.stderr
     run_id: int = yard.rows("run")[-1].id
     return run_id
-
-
-def _wait_for_health(process: "subprocess.Popen[bytes]", log: Path) -> None:
-    deadline = time.monotonic() + 180
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{_URL}/health", timeout=5):
-                return
-        except (URLError, TimeoutError, ConnectionError):
-            time.sleep(0.5)
-    pytest.fail(f"the Prefect server did not start: {log.read_text()[-2000:]}")
