@@ -56,10 +56,15 @@ def judge(name: str, reading: Reading, page: PageUnderCheck) -> Judged:
     return Judged(name, findings, verdict(reading, findings), cpu_ms)
 
 
-def recalls(pages: Sequence[Known], samples: int) -> dict[str, tuple[int, int, int]]:
-    """For each fault: pages made wrong, those with the finding expected, those that are not good any more."""
+def recalls(
+    pages: Sequence[Known], samples: int, others: Sequence[Known] = ()
+) -> dict[str, tuple[int, int, int]]:
+    """For each fault: pages made wrong, those with the finding expected, those that are not good any more.
+
+    Foreign text comes from `others`, by default from the pages of other files.
+    """
     good = [
-        Good(one.reading, one.page, [other.truth for other in pages if other.file != one.file])
+        Good(one.reading, one.page, [other.truth for other in others or pages if other.file != one.file])
         for one in pages
         if len(one.truth.split()) >= LEAST_WORDS
     ]
@@ -269,7 +274,7 @@ def measure(options: argparse.Namespace) -> str:
     for one in (one for group in groups.values() for one in group if one.verdict is not Verdict.GOOD):
         print(one.name, one.verdict, [(f.code, f.evidence) for f in one.findings], file=sys.stderr)
     found = {
-        name: recalls(part, options.samples) | document_recalls(part, options.samples)
+        name: recalls(part, options.samples, pages) | document_recalls(part, options.samples)
         for name, part in parts.items()
     }
     words = " ".join(Path(word).name for word in sys.argv[1:])
