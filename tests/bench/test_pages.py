@@ -7,8 +7,9 @@ from types import ModuleType
 
 import pytest
 
-from bench import blank, encodings, orientation, pages, resolution
+from bench import blank, encodings, orientation, pages, resolution, result
 from models.document import MediaType
+from models.errors import ConfigurationError
 from models.recipe import Recipe
 from tests import factories
 from tests.bench import toys
@@ -71,10 +72,15 @@ def test_costs_of_pages_are_written_where_asked(
 ) -> None:
     report = tmp_path / "pages.md"
     monkeypatch.setattr(pages, "TARGETS_S", {"text": 60.0, "scan": 60.0})
-    assert run(monkeypatch, pages, folder, "--rounds", 1, "--write", report) == 0
+    assert run(monkeypatch, pages, folder, "--rounds", 1, "--write", report, "--out", tmp_path) == 0
     assert "| text | 2 |" in report.read_text()
+    (text,) = result.load(tmp_path / "pages.json").rows
+    assert (text["page"], text["pages"]) == ("text", 2)
+    assert text["ours_ms"] == pytest.approx(text["split_ms"] + text["preprocess_ms"], abs=0.2)
     monkeypatch.setattr(pages, "TARGETS_S", {"text": 0.0, "scan": 0.0})
-    assert run(monkeypatch, pages, folder, "--rounds", 1, "--recipe", "long_edge_px=400") == 1
+    assert (
+        run(monkeypatch, pages, folder, "--rounds", 1, "--recipe", "long_edge_px=400", "--out", tmp_path) == 1
+    )
 
 
 @pytest.mark.slow
@@ -118,6 +124,27 @@ def test_modes_differ_in_resolution_alone() -> None:
     assert [recipe.resolution for recipe in made.values()] == ["max", "fixed", "legible", "legible"]
     assert {recipe.text_layer for recipe in made.values()} == {"ignore"}
     assert made["max"].max_pixels == resolution.MOST
+
+
+@pytest.mark.slow
+def test_resolution_is_measured_from_documents_with_a_truth_to_a_row_for_each_mode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [f"Line {n} of a page that was typed" for n in range(20)]
+    factories.write(tmp_path / "in" / "a.pdf", factories.pdf("\n".join(lines)))
+    factories.write(tmp_path / "in" / "a.pdf.gt.txt", "\n".join(lines).encode())
+    words = [tmp_path / "in", "--pages", 1, "--x-heights", 10, "--out", tmp_path]
+    assert run(monkeypatch, resolution, *words, "--write", tmp_path / "resolution.md") in {0, 1}
+    saved = result.load(tmp_path / "resolution.json")
+    assert [row["mode"] for row in saved.rows] == ["max", "fixed", "legible, 10 px"]
+    assert saved.rows[0]["fewer_pixels"] == 1
+    assert saved.rows[0]["points_against_max"] == 0
+    assert "| legible, 10 px |" in (tmp_path / "resolution.md").read_text()
+
+
+def test_nothing_with_a_truth_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigurationError, match="no page with a truth"):
+        run(monkeypatch, resolution, tmp_path, "--out", tmp_path)
 
 
 def test_a_document_in_another_script_does_not_count_as_read() -> None:
