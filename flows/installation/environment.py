@@ -12,6 +12,8 @@ _QUIET = {
 }
 
 _SERVER = {
+    # The screen asks the server that it came from; by default it asks port 4200 of the reader's own machine.
+    "PREFECT_SERVER_UI_API_URL": "/api",
     # At most twenty connections; the embedded Postgres has a hundred for all.
     "PREFECT_SERVER_DATABASE_SQLALCHEMY_POOL_SIZE": "5",
     "PREFECT_SERVER_DATABASE_SQLALCHEMY_MAX_OVERFLOW": "15",

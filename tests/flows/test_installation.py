@@ -1,11 +1,17 @@
 """One machine from nothing to a running installation: the real server, worker and Postgres."""
 
+import contextlib
 import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from uuid import UUID
 
+import psutil
 import pytest
+from prefect.client.orchestration import SyncPrefectClient
+from prefect.client.schemas.objects import FlowRun
+from prefect.client.schemas.sorting import FlowRunSort
 
 from db import embedded, postmaster
 from flows.installation import deployments, pools, services
@@ -42,6 +48,11 @@ def test_everything_runs_and_the_server_is_the_homes(mill: Installation) -> None
     assert set(mill.pids()) == {"postgres", "prefect", "worker-cpu"}
     with mill.client() as client:
         assert client.read_workers_for_work_pool("cpu")[0].status == "ONLINE"
+
+
+def test_the_screen_asks_the_server_that_it_came_from_on_whatever_port(mill: Installation) -> None:
+    told = httpx.get(f"http://127.0.0.1:{mill.port}/ui-settings", timeout=30).json()
+    assert told["api_url"] == "/api"
 
 
 def test_prefect_has_a_database_of_its_own_beside_ours(mill: Installation) -> None:
@@ -137,6 +148,36 @@ def test_a_killed_postgres_and_a_killed_server_come_back_by_themselves(mill: Ins
     mill.up()
     with mill.client() as client:
         assert client.read_deployment_by_name("ingest/adhoc").entrypoint == "flows.ingest.ingest"
+
+
+def test_a_killed_run_is_shown_as_crashed_and_started_again_as_it_was_asked_for(mill: Installation) -> None:
+    asked = {"paths": [str(mill.inbox)], "options": ["pixels='&<>"], "jobs": 1}
+    with mill.client() as client:
+        adhoc = client.read_deployment_by_name("ingest/adhoc")
+        run = client.create_flow_run_from_deployment(adhoc.id, parameters=asked)
+        wait_for(lambda: kill_run(run.id))
+        wait_for(lambda: again(client, run))
+        (other,) = again(client, run)
+        assert client.read_flow_run(run.id).state_name == "Crashed"
+    assert other.parameters == run.parameters
+    assert other.deployment_id == adhoc.id
+
+
+def again(client: SyncPrefectClient, run: FlowRun) -> list[FlowRun]:
+    """Runs that the server's own rule asked for, of the deployment of a run."""
+    found = client.read_flow_runs(sort=FlowRunSort.EXPECTED_START_TIME_DESC, limit=20)
+    ours = [one for one in found if one.created_by and one.created_by.type == "AUTOMATION"]
+    return [one for one in ours if one.deployment_id == run.deployment_id]
+
+
+def kill_run(run_id: UUID) -> bool:
+    """Kill the process of a flow run, as soon as there is one."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get("PREFECT__FLOW_RUN_ID") == str(run_id):
+                process.kill()
+                return True
+    return False
 
 
 def test_watching_ends_when_it_is_told_to(mill: Installation) -> None:
