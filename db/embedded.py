@@ -120,7 +120,12 @@ def _launch_until_ready(data: Path, binaries: Path, account: Account) -> None:
     until = time.monotonic() + _READY_S
     pauses = iter(_PAUSES_S)
     while not _answers(data):
-        if postmaster.find_server(data) is None:
+        server = postmaster.find_server(data)
+        if server and postmaster.is_deaf(data, _socket_path(data)):
+            log.warning("embedded postgres lost its socket and is started again pid=%s", server.pid)
+            server.send_signal(signal.SIGINT)
+            postmaster.wait_until_ended(server)
+        elif server is None:
             pause = next(pauses, None)
             if pause is None:
                 raise EnvironmentFault(f"Postgres did not start. Its log ends: {postmaster.log_end(data)}")

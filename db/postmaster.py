@@ -49,6 +49,19 @@ def find_server(data: Path) -> psutil.Process | None:
     return process if is_ours and lives(process.pid) else None
 
 
+def is_deaf(data: Path, sockets: Path) -> bool:
+    """Whether a server that has said it is ready has lost its socket, so that nobody can reach it any more.
+
+    Cleaners of temporary folders remove one, and so does a server that was forgotten: after `rm -rf HOME`
+    the old one notices within a minute, ends, and takes with it the socket of the new one in the same place.
+    """
+    try:
+        is_ready = (data / "postmaster.pid").read_text().split()[-1] == "ready"
+    except (OSError, IndexError):
+        return False
+    return is_ready and not (sockets / f".s.PGSQL.{PORT}").exists()
+
+
 def lives(pid: int) -> bool:
     """Whether there is such a process and it has not ended; a zombie has."""
     try:

@@ -1,6 +1,7 @@
 """The embedded server: started on demand, one a home, up again whatever was done to it."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import psutil
 import psycopg
 import pytest
 
-from db import embedded
+from db import embedded, postmaster
 from models.errors import Code, EnvironmentFault
 
 pytestmark = pytest.mark.slow  # each takes under three seconds, all of them half a minute
@@ -117,6 +118,27 @@ def test_a_killed_server_that_nobody_reaps_does_not_keep_the_new_one_down(root: 
 _START = (
     "import sys; from pathlib import Path; from db import embedded; print(embedded.start(Path(sys.argv[1])))"
 )
+
+
+def test_a_server_that_lost_its_socket_is_started_again_with_all_that_was_committed(root: Path) -> None:
+    with connect(embedded.start(root)) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 7 AS n")
+    deaf = pid_of(root)
+    next((root / "postgres").glob(".s.PGSQL.*[0-9]")).unlink()
+    with connect(embedded.start(root)) as connection:
+        assert connection.execute("SELECT n FROM kept").fetchone() == (7,)
+    assert not postmaster.lives(deaf)
+
+
+def test_a_home_made_anew_outlives_the_server_of_the_removed_one(root: Path) -> None:
+    embedded.start(root)
+    forgotten = psutil.Process(pid_of(root))
+    shutil.rmtree(root / "postgres")
+    embedded.start(root)
+    forgotten.send_signal(signal.SIGINT)  # as it does by itself within a minute
+    postmaster.wait_until_ended(forgotten)
+    with connect(embedded.start(root)) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
 def test_four_processes_that_start_at_once_share_one_server(root: Path) -> None:
