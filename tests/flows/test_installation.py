@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from uuid import UUID
 
+import httpx
 import psutil
 import pytest
 from prefect.client.orchestration import SyncPrefectClient
