@@ -131,9 +131,9 @@ class VllmEngine:
             why = self.waiting_for
             if patience.is_over(bool(why), self._dispatcher.waiting, time.monotonic()):
                 told = (
-                    f"No OCR server reads after {self._wait_s:.0f} s of waiting (PAGEMILL_OCR_WAIT_S): {why}. "
-                    f"Start it with 'pagemill serve {self.name}' or correct PAGEMILL_OCR_URL, and run the same "
-                    "again."
+                    f"No OCR server reads after {self._wait_s:.0f} s of waiting (PAGEMILL_OCR_WAIT_S): {why}."
+                    f" Start it with 'pagemill serve {self.name}' or correct PAGEMILL_OCR_URL, and run the "
+                    "same again."
                 )
                 log.warning("gave up pages=%d: %s", self._dispatcher.give_up(told), why)
 
