@@ -18,6 +18,9 @@ log = logging.getLogger(__name__)
 
 _CRASHES = {Code.WORKER_DIED, Code.SPLIT_CRASH, Code.RENDER_CRASH, Code.OCR_CRASH}
 
+# It takes a person to make room on a full disk: work waits minutes for that, and is then soon gone on with.
+_MORE_TRIES, _LONGEST_S = 4, 60.0
+
 
 def settle(mill: Mill, connection: sa.Connection, failures: Sequence[Failure]) -> None:
     """Enter failed work, inside the batch's transaction: tried again later, or ended with its reason.
@@ -35,7 +38,7 @@ def settle(mill: Mill, connection: sa.Connection, failures: Sequence[Failure]) -
         claims.retry(
             connection,
             [failure],
-            mill.settings.retry.of(claim.stage).delay(claim.attempt, random.random()),  # noqa: S311
+            _delay(mill, failure),
             is_crash=error.code in _CRASHES,
             max_crashes=mill.settings.max_crashes,
         )
@@ -43,8 +46,14 @@ def settle(mill: Mill, connection: sa.Connection, failures: Sequence[Failure]) -
 
 def will_retry(mill: Mill, failure: Failure) -> bool:
     """Whether a failed piece of work is tried again: transient, and tries left."""
-    policy = mill.settings.retry.of(failure.claim.stage)
-    return isinstance(failure.error, TransientError) and failure.claim.attempt < policy.attempts
+    more = _MORE_TRIES if failure.error.code is Code.STORE_FULL else 0
+    tries = mill.settings.retry.of(failure.claim.stage).attempts + more
+    return isinstance(failure.error, TransientError) and failure.claim.attempt < tries
+
+
+def _delay(mill: Mill, failure: Failure) -> float:
+    delay = mill.settings.retry.of(failure.claim.stage).delay(failure.claim.attempt, random.random())  # noqa: S311
+    return min(delay, _LONGEST_S) if failure.error.code is Code.STORE_FULL else delay
 
 
 def failure_of(claim: Claim, error: BaseException) -> Failure:

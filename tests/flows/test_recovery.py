@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from models.document import DocumentStatus
 from models.engine import OcrRequest
 from models.errors import Code, EngineUnavailable, TransientError
+from models.settings import RetryPolicy, RetrySettings
 from models.stage import Stage
 from tasks.register import register_roots
 from tasks.split import split_batch
@@ -147,11 +148,15 @@ def test_a_file_that_changes_between_listing_and_rendering_gives_no_page_of_the_
 def test_a_full_disk_fails_pages_with_a_reason_and_they_come_back_when_there_is_room(
     yard: Yard, small_disk: Path
 ) -> None:
-    yard.settings = yard.settings.model_copy(update={"home": small_disk})
+    at_once = RetrySettings(preprocess=RetryPolicy(attempts=1, delay_s=0.05, factor=1))
+    yard.settings = yard.settings.model_copy(update={"home": small_disk, "retry": at_once})
     factories.write(yard.inbox / "a.pdf", factories.pdf("ONE"))
     filler = factories.write(small_disk / "filler", b"x" * 1_040_000)
     yard.ingest()
     assert yard.document("a.pdf").code == "store-full"
+    # More often than others, since it takes a person to make room.
+    tries = [row.attempt for row in yard.rows("stage_run", stage="preprocess", code="store-full")]
+    assert tries == [1, 2, 3, 4, 5]
     filler.unlink()
     yard.ingest()
     assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
