@@ -21,6 +21,8 @@ from tasks.work.regions_asked import joined_regions
 
 log = logging.getLogger(__name__)
 
+WHOLE = "whole"
+"""Step of a page that was to be asked by regions and was not: it has but one, or could not be cut."""
 _LEAST_SILENCE_S = 60.0
 
 WhenMade = Callable[[PageInHand, Future[Made]], None]
@@ -85,7 +87,7 @@ class Desk:
                 if isinstance(error, EnvironmentFault):
                     raise
                 log.info("as a whole document=%d page=%d: %s", *_place(page), error)
-                page.parts = (page.first,)
+                page.parts = (replace(page.first, trial=replace(page.first.trial, rung=WHOLE)),)
                 self.hand.fresh.append(page)
                 return
             log.warning("no step=%s document=%d page=%d: %s", page.step.name, *_place(page), error)

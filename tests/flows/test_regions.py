@@ -64,7 +64,9 @@ def test_a_page_of_one_region_is_asked_for_whole(glm: Yard) -> None:
     page(glm, paper((LEFT, 110, 260)))
     engine = glm.ingest(FakeEngine(by_place), BY_REGIONS)
     assert [request.region for request in engine.requests] == [None]
-    assert glm.rows("reading")[0].text.startswith("the whole page")
+    (row,) = glm.rows("reading")
+    assert row.text.startswith("the whole page")
+    assert engine.requests[0].trial.rung == "whole"
 
 
 def test_a_page_that_cannot_be_cut_is_asked_for_whole(glm: Yard, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from models.servers import OcrServers
 from models.vlm import LadderLimits, Pixels, Sampling, Task, Vlm
 from tasks.work.engines.vllm import VllmEngine, open_engine
 from tests.vllm.conftest import KEY, TINY_OCR
-from tests.vllm.real import RealVllm
+from tests.vllm.real import PATIENCE_S, RealVllm
 
 PATTERN = "read as [a-z]{8}"
 PATCH = {"qwen3_vl": 16, "qwen3_5": 16, "glm_ocr": 14}
@@ -31,7 +31,7 @@ def profile_of(server: RealVllm, sampling: Sampling = HELD, **vlm: object) -> Pr
         "context": 4_096,
         "prompt_tokens": 96,
         "most_in_flight": 8,
-        "first_token_s": 90.0,
+        "first_token_s": PATIENCE_S,
     }
     return Profile(
         name=server.name,
@@ -48,6 +48,6 @@ def profile_of(server: RealVllm, sampling: Sampling = HELD, **vlm: object) -> Pr
     )
 
 
-def client(server: RealVllm, profile: Profile, wait_s: float = 300.0) -> VllmEngine:
+def client(server: RealVllm, profile: Profile, wait_s: float = PATIENCE_S) -> VllmEngine:
     """A client of the server; close it."""
     return open_engine(profile, OcrServers((server.url,), KEY, wait_s))

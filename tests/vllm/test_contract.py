@@ -14,7 +14,7 @@ from tasks.work.engines.vllm.sample import read_sample
 from tests import factories
 from tests.vllm.conftest import KEY, KEYED
 from tests.vllm.profiles import PATCH, profile_of
-from tests.vllm.real import RealVllm
+from tests.vllm.real import PATIENCE_S, RealVllm
 
 PNG = factories.picture_bytes(factories.picture(size=(448, 224), font_px=32))
 LOOPING = {"max_pattern_size": 8, "min_pattern_size": 1, "min_count": 5}
@@ -27,7 +27,7 @@ class Api:
     url: str
     key: str = KEY
 
-    def ask(self, picture: bytes = PNG, timeout_s: float = 90.0, **fields: Any) -> httpx.Response:
+    def ask(self, picture: bytes = PNG, timeout_s: float = PATIENCE_S, **fields: Any) -> httpx.Response:
         url = "data:image/png;base64," + base64.b64encode(picture).decode()
         parts = [
             {"type": "image_url", "image_url": {"url": url}},
@@ -36,7 +36,7 @@ class Api:
         body = {"model": "chandra", "messages": [{"role": "user", "content": parts}], "max_tokens": 40}
         return self.send("/v1/chat/completions", body | {"temperature": 0} | fields, timeout_s)
 
-    def send(self, path: str, body: Any = None, timeout_s: float = 90.0) -> httpx.Response:
+    def send(self, path: str, body: Any = None, timeout_s: float = PATIENCE_S) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         method = "GET" if body is None else "POST"
         return httpx.request(method, self.url + path, json=body, headers=headers, timeout=timeout_s)
@@ -154,7 +154,7 @@ def test_metrics_tell_of_running_and_finished_requests(api: Api) -> None:
 def test_a_client_that_goes_away_frees_its_seat(api: Api) -> None:
     with pytest.raises(httpx.ReadTimeout):
         api.ask(timeout_s=1.5, max_tokens=3_000, ignore_eos=True)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_S
     while api.sample().running:
         assert time.monotonic() < deadline
         time.sleep(0.2)

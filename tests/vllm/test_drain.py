@@ -3,6 +3,7 @@
 import json
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from tests.flows.yard import Yard
 from tests.served import until
 from tests.vllm.conftest import ROOT, TINY_OCR
 from tests.vllm.profiles import CAN_READ, client, profile_of
-from tests.vllm.real import RealVllm
+from tests.vllm.real import PATIENCE_S, RealVllm
 from tests.vllm.test_contract import Api
 
 SAMPLES = ("fax-3-pages.tiff", "invoice-german.pdf", "shelf-price-tags.png", "blank-page.pdf")
@@ -29,7 +30,9 @@ reads = pytest.mark.skipif(not CAN_READ, reason="there is no trained model besid
 
 
 def yard_of(database: Database, folder: Path, profile: Profile) -> Yard:
-    return Yard(database, folder / "home", folder / "inbox", profile=profile)
+    yard = Yard(database, folder / "home", folder / "inbox", profile=profile)
+    yard.settings = yard.settings.model_copy(update={"render_timeout_s": PATIENCE_S})
+    return yard
 
 
 def ingest(yard: Yard, server: RealVllm, *recipe: str) -> None:
@@ -68,11 +71,11 @@ def test_a_server_killed_and_started_again_loses_and_doubles_no_page(
     factories.write(yard.inbox / "book.pdf", factories.pdf(*(f"This is page {number}" for number in numbers)))
     thread = threading.Thread(target=ingest, args=(yard, glm))
     thread.start()
-    until(lambda: len(yard.rows("reading")) >= 4, 300)
+    until(lambda: len(yard.rows("reading")) >= 4, PATIENCE_S)
     glm.kill()
     glm.start()
     glm.wait()
-    thread.join(600)
+    thread.join(PATIENCE_S)
     assert not thread.is_alive()
     assert sorted(row.page_no for row in yard.rows("reading")) == list(numbers)
     assert {row.finish_reason for row in yard.rows("reading")} == {"stop"}
@@ -102,11 +105,16 @@ def test_through_the_client_pages_are_read_as_well_as_by_direct_calls(glm: RealV
     try:
         sizes = [(one["width"], one["height"]) for one in truth]
         futures = [engine.submit(served.request_of(*page)) for page in zip(pictures, sizes, strict=True)]
-        ours = [future.result(120).text for future in futures]
+        ours = [future.result(PATIENCE_S).text for future in futures]
     finally:
         engine.close()
-    answers = [api.ask(picture.read_bytes(), model="glm-ocr", max_tokens=400) for picture in pictures]
-    theirs = [answer.json()["choices"][0]["message"]["content"] for answer in answers]
+
+    def direct(picture: Path) -> str:
+        answer = api.ask(picture.read_bytes(), model="glm-ocr", max_tokens=400)
+        return str(answer.json()["choices"][0]["message"]["content"])
+
+    with ThreadPoolExecutor(4) as pool:
+        theirs = list(pool.map(direct, pictures))
     texts = [one["text"] for one in truth]
     assert rate(texts, theirs) < 0.03
     assert abs(rate(texts, ours) - rate(texts, theirs)) <= 0.005

@@ -14,7 +14,7 @@ from tasks.work.engines.vllm import VllmEngine
 from tests import served
 from tests.served import until
 from tests.vllm.profiles import HELD, client, profile_of
-from tests.vllm.real import RealVllm
+from tests.vllm.real import PATIENCE_S, RealVllm
 
 SIZES = [(448, 224), (616, 616), (224, 560), (100, 90), (333, 517)]
 
@@ -29,7 +29,7 @@ def reading(server: RealVllm, sampling: Sampling = HELD, **vlm: Any) -> Iterator
 
 
 def read(engine: VllmEngine, folder: Path, number: int = 0, **request: Any) -> Reading:
-    return engine.submit(served.page(folder, number, **request)).result(180)
+    return engine.submit(served.page(folder, number, **request)).result(PATIENCE_S)
 
 
 def test_pages_are_read_and_counted_as_we_counted_them(server: RealVllm, tmp_path: Path) -> None:
@@ -46,9 +46,9 @@ def test_pages_are_read_and_counted_as_we_counted_them(server: RealVllm, tmp_pat
 def test_many_at_once_stay_within_the_slots_and_all_are_read(server: RealVllm, tmp_path: Path) -> None:
     before = server.metric("vllm:request_success_total")
     with reading(server) as engine:
-        until(lambda: not engine.waiting_for, 120)
+        until(lambda: not engine.waiting_for, PATIENCE_S)
         futures = [engine.submit(served.page(tmp_path, number)) for number in range(24)]
-        got = [future.result(180) for future in futures]
+        got = [future.result(PATIENCE_S) for future in futures]
         assert engine.slots <= 8
     assert len(got) == 24
     assert all(one.server.endswith("vllm 0.32.0") for one in got)
@@ -113,6 +113,6 @@ def test_a_cancelled_page_is_aborted_in_the_engine(glm: RealVllm, tmp_path: Path
     endless = Sampling(max_tokens=3_000, repetition_detection=None, extra={"ignore_eos": True})
     with reading(glm, endless) as engine:
         future = engine.submit(served.page(tmp_path))
-        until(lambda: glm.metric("vllm:num_requests_running{") == 1, 30)
+        until(lambda: glm.metric("vllm:num_requests_running{") == 1, PATIENCE_S)
         assert future.cancel()
-        until(lambda: glm.metric("vllm:num_requests_running{") == 0, 10)
+        until(lambda: glm.metric("vllm:num_requests_running{") == 0, PATIENCE_S)
