@@ -38,7 +38,9 @@ def prefect_server(home: Path) -> Iterator[str]:
 @contextmanager
 def cpu_worker(url: str, log: Path) -> Iterator[None]:
     """A process worker of the pool `cpu`; runs bring their own environment along."""
-    env = os.environ | {"PREFECT_API_URL": url, "PREFECT_WORKER_QUERY_SECONDS": "1"}
+    # Deployments name their command `python`: ours.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    env = os.environ | {"PATH": path, "PREFECT_API_URL": url, "PREFECT_WORKER_QUERY_SECONDS": "1"}
     command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", "cpu", "--name", "cpu-0"]
     with ended(command, env, log):
         yield

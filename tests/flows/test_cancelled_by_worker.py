@@ -1,0 +1,97 @@
+"""Cancelled on Prefect's screen: a worker's run stops within a batch, and the next one ends the work."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import FlowRun
+from prefect.deployments import run_deployment
+from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.states import Cancelling
+
+from flows.installation.deployments import find_file, read_file, register
+from flows.installation.pools import make_pools
+from tasks.work.doubles.vllm_server import Asked, Model, Said, ScriptedVllm
+from tests import factories
+from tests.flows.prefects import artifacts_of, cpu_worker, wait_for_end
+from tests.flows.yard import Yard
+
+pytestmark = pytest.mark.slow
+
+_PAGES = 30
+
+
+@pytest.fixture
+def worked(server: str, tmp_path: Path) -> Iterator[str]:
+    """The server with all deployments and one worker that is at work."""
+    with temporary_settings({PREFECT_API_URL: server}), get_client(sync_client=True) as client:
+        make_pools(client, 1)
+        register(client, read_file(find_file()).deployments)
+        with cpu_worker(server, tmp_path / "worker.log"):
+            yield server
+
+
+@pytest.fixture
+def vllm() -> Iterator[ScriptedVllm]:
+    """Reads every page in half a second, two at a time, each with words of its own."""
+
+    def answer(asked: Asked) -> Said:
+        return Said(f"The words that stand on page number {asked.number}.", seconds=0.5)
+
+    with ScriptedVllm(answer, model=Model(name="glm-ocr"), slots=2) as scripted:
+        yield scripted
+
+
+def begin(yard: Yard, postgres: str, vllm: ScriptedVllm) -> UUID:
+    """Ask for a run that reads the inbox; nobody waits."""
+    variables = {
+        "PAGEMILL_HOME": str(yard.home),
+        "PAGEMILL_DATABASE_URL": postgres,
+        "PAGEMILL_VECTORS": "false",
+        "PAGEMILL_OCR_URL": vllm.url,
+    }
+    wish: dict[str, Any] = {"paths": [str(yard.inbox)], "profile": "glm-ocr", "settle_s": 0, "jobs": 1}
+    jobs = {"env": variables}
+    made = run_deployment("ingest/adhoc", parameters=wish, job_variables=jobs, timeout=0, as_subflow=False)
+    assert isinstance(made, FlowRun)
+    return made.id
+
+
+def wait_for_readings(yard: Yard, number: int) -> None:
+    until = time.monotonic() + 180
+    while len(yard.rows("reading")) < number:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def test_a_cancelled_run_gives_all_back_and_the_next_reads_each_page_once(
+    worked: str, yard: Yard, postgres: str, vllm: ScriptedVllm
+) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf(*(f"Page {number}" for number in range(_PAGES))))
+    first = begin(yard, postgres, vllm)
+    wait_for_readings(yard, 2)
+    with get_client(sync_client=True) as client:
+        client.set_flow_run_state(first, Cancelling())
+    cancelled = wait_for_end(first)
+    assert cancelled.state is not None
+    assert cancelled.state.type.value == "CANCELLED"
+    kept = len(yard.rows("reading"))
+    assert 2 <= kept < _PAGES
+    assert {row.status for row in yard.rows("claim")} == {"waiting", "ready", "done"}
+    assert (vllm.open, vllm.aborted > 0) == (0, True)
+
+    finished = wait_for_end(begin(yard, postgres, vllm))
+    assert finished.name.startswith("ingest cpu-0 20")
+    assert finished.state is not None
+    assert finished.state.message == f"{_PAGES - kept} pages of 1 document read."
+    assert [row.page_no for row in yard.rows("reading")] == list(range(1, _PAGES + 1))
+    answered = Counter(entry.asked.images for entry in vllm.entries if entry.outcome == "stop")
+    assert len(answered) == _PAGES
+    shown = artifacts_of(worked, finished.id)
+    assert shown["ingest-progress"] == 100.0
+    assert {row["stage"]: row["ok"] for row in shown["ingest-stages"]}["ocr"] == _PAGES - kept
