@@ -40,7 +40,8 @@ def ask(url: str, vlm: Vlm, request: OcrRequest, hear: Callable[[str], None], ap
         _fitted(one, vlm) for one in (picture.load(request), *map(picture.load_other, request.others))
     ]
     room = wire.reply_room(vlm, wish, pictures, vlm.context)
-    body = wire.body_of(vlm, wish, pictures, max_tokens=room, dialect=wire.Dialect())
+    dialect = wire.Dialect(is_vllm=_is_vllm(url))
+    body = wire.body_of(vlm, wish, pictures, max_tokens=room, dialect=dialect)
     started = time.perf_counter()
     heard = _converse(url, body[:-1] + _STREAM, api_key, vlm, hear)
     seconds = time.perf_counter() - started
@@ -70,6 +71,15 @@ def ask(url: str, vlm: Vlm, request: OcrRequest, hear: Callable[[str], None], ap
     )
 
 
+def _is_vllm(url: str) -> bool:
+    """Whether it understands more than the OpenAI API. A server that is away says so when it is asked."""
+    try:
+        answer = httpx.get(f"{url}/version", timeout=_CONNECT_S, trust_env=False)
+        return bool(answer.json().get("version"))
+    except (httpx.HTTPError, ValueError, AttributeError):
+        return False
+
+
 def _fitted(one: picture.Picture, vlm: Vlm) -> picture.Picture:
     size = picture.size_to_send(one, vlm, vlm.context)
     return one if size == (one.width_px, one.height_px) else one.resized(*size)
@@ -83,7 +93,12 @@ def _converse(url: str, body: bytes, api_key: str, vlm: Vlm, hear: Callable[[str
     heard = _Heard()
     try:
         with httpx.stream(
-            "POST", f"{url}/v1/chat/completions", content=body, headers=headers, timeout=patience
+            "POST",
+            f"{url}/v1/chat/completions",
+            content=body,
+            headers=headers,
+            timeout=patience,
+            trust_env=False,
         ) as response:
             if response.status_code != httpx.codes.OK:
                 response.read()

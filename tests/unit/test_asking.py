@@ -15,6 +15,8 @@ from models.recipe import Recipe
 from models.vlm import Task, Vlm
 from tasks.work.asking import ask
 from tasks.work.doubles.vllm_server import Model, Said, ScriptedVllm, bad_request
+from tasks.work.serving.proof import prove
+from tasks.work.serving.pulse import pulse
 from tests.unit import vlms
 
 MODEL = Model(name="tiny")
@@ -62,6 +64,25 @@ def test_a_schema_becomes_structured_outputs(tmp_path: Path) -> None:
         (entry,) = server.entries
     assert entry.asked.body["structured_outputs"]["json"] == schema
     assert "3" in reading.text
+
+
+def test_another_server_is_told_the_schema_in_words_of_the_openai_api(tmp_path: Path) -> None:
+    with ScriptedVllm(Said('{"count": 3}'), model=Model(name="tiny", version="")) as server:
+        ask(server.url, talker(), request(tmp_path, schema='{"type": "object"}'), lambda _: None)
+        (entry,) = server.entries
+    assert entry.asked.body["response_format"]["json_schema"]["schema"] == {"type": "object"}
+    assert not {"structured_outputs", "repetition_detection", "top_k"} & set(entry.asked.body)
+
+
+def test_proxies_of_the_environment_are_passed_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with ScriptedVllm(Said("Three."), model=MODEL) as server:
+        assert prove(server.url, talker()).holds
+        assert pulse(server.url) is not None
+        assert ask(server.url, talker(), request(tmp_path), lambda _: None).text == "Three."
 
 
 def test_an_answer_that_is_cut_off_says_so(tmp_path: Path) -> None:

@@ -39,7 +39,11 @@ def prove(url: str, vlm: Vlm, api_key: str = "", deadline_s: float = 30.0) -> Pr
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     try:
         answer = httpx.post(
-            f"{url}/v1/chat/completions", json=proof_request(vlm), headers=headers, timeout=deadline_s
+            f"{url}/v1/chat/completions",
+            json=proof_request(vlm),
+            headers=headers,
+            timeout=deadline_s,
+            trust_env=False,
         )
     except httpx.HTTPError as error:
         return Proof(time.perf_counter() - started, error=f"{type(error).__name__}: {error}")

@@ -34,7 +34,7 @@ class Pulse:
 def is_up(url: str) -> bool:
     """Whether `/health` says 200."""
     try:
-        return httpx.get(f"{url}/health", timeout=_ASK_S).status_code == httpx.codes.OK
+        return httpx.get(f"{url}/health", timeout=_ASK_S, trust_env=False).status_code == httpx.codes.OK
     except httpx.HTTPError:
         return False
 
@@ -42,7 +42,7 @@ def is_up(url: str) -> bool:
 def pulse(url: str) -> Pulse | None:
     """The server's counters; None when it does not tell them."""
     try:
-        answer = httpx.get(f"{url}/metrics", timeout=_ASK_S)
+        answer = httpx.get(f"{url}/metrics", timeout=_ASK_S, trust_env=False)
     except httpx.HTTPError:
         return None
     return read_pulse(answer.text.splitlines()) if answer.status_code == httpx.codes.OK else None
