@@ -14,7 +14,7 @@ one more to show what a start costs; `cpu_s_per_page` is the rest: (all - start)
 
 import argparse
 import os
-import subprocess
+import signal
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,6 +33,7 @@ from models import profiles
 from models.profile import Profile
 
 OURS = "pagemill"
+_END_S = 60.0
 _FINE = (0, 3)
 """Exit codes of pagemill: 3 says that pages want review."""
 
@@ -77,8 +78,10 @@ def _rows(pages: Pages, setting: Setting, server: Server, folder: Path) -> Itera
             row: Row = {**head, "failed": why_missing(peer, setting.envs)}
         else:
             runner = _ours(setting, server, place) if peer is None else partial(_theirs, peer, setting)
-            row = {**head, **_figures(runner, pages, setting, server, place)}
-            _end_database(place)
+            try:
+                row = {**head, **_figures(runner, pages, setting, server, place)}
+            finally:
+                _end_database(place)
         print(row, flush=True)
         yield row
 
@@ -154,11 +157,11 @@ def _database_s(home: Path) -> float:
 
 
 def _end_database(place: Path) -> None:
-    home = place / "home"
-    if home.exists():
-        variables = os.environ | {"PAGEMILL_HOME": str(home)}
-        command = [child.command()[0], "-m", "cli.main", "down"]
-        subprocess.run(command, env=variables, check=True, capture_output=True)
+    """Stop the Postgres that pagemill leaves running for its next command."""
+    server = postmaster.find_server(place / "home" / "postgres")
+    if server is not None:
+        server.send_signal(signal.SIGINT)
+        server.wait(_END_S)
 
 
 def _versions(setting: Setting) -> dict[str, Value]:

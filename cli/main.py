@@ -20,6 +20,7 @@ from cli.commands import (
     serve,
     system,
     timings,
+    tune,
     up,
 )
 from cli.exits import MEANINGS
@@ -44,6 +45,7 @@ _MODULES = (
     export,
     system,
     serve,
+    tune,
     up,
     backfill,
     review,

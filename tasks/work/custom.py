@@ -42,13 +42,18 @@ def find_profile(name: str, settings: Settings) -> Profile:
     """
     if name in profiles.PROFILES:
         return profiles.PROFILES[name]
-    path = next((path for path in _files(settings) if path.stem == name), None)
+    path = file_of(name, settings)
     if path is None:
         known = ", ".join(sorted({*profiles.PROFILES, *(path.stem for path in _files(settings))}))
         raise ConfigurationError(
             f"There is no profile '{name}'. Known profiles: {known}.", Code.UNKNOWN_PROFILE
         )
     return load_profile(path)
+
+
+def file_of(name: str, settings: Settings) -> Path | None:
+    """The file of a profile; None where there is none of that name. Raises as `all_profiles`."""
+    return next((path for path in _files(settings) if path.stem == name), None)
 
 
 def all_profiles(settings: Settings) -> dict[str, Profile]:

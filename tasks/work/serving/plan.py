@@ -104,7 +104,7 @@ class Server:
         for flag in vlm.flags:
             if flag.state == "on" or (flag.state == "option" and flag.option in plan.options):
                 flags += shlex.split(flag.flag)
-        return [*plan.installation.serve(plan.model), *_overridden(flags, plan.extra), *plan.extra]
+        return [*plan.installation.serve(plan.model), *without(flags, plan.extra), *plan.extra]
 
     def environment(self) -> dict[str, str]:
         """Variables to set besides those that are there."""
@@ -154,14 +154,19 @@ def find_weights(vlm: Vlm, model: str | None, cache: Path) -> str | None:
     return str(path) if path.is_dir() else model
 
 
-def _overridden(flags: Sequence[str], extra: Sequence[str]) -> list[str]:
+def without(flags: Sequence[str], extra: Sequence[str]) -> list[str]:
     """`flags` without those that `extra` gives anew, with their values."""
-    given = {word.split("=")[0] for word in extra if word.startswith("--")}
+    given = {_positive(word.split("=")[0]) for word in extra if word.startswith("--")}
     kept: list[str] = []
     is_dropping = False
     for word in flags:
         if word.startswith("--"):
-            is_dropping = word.split("=")[0] in given
+            is_dropping = _positive(word.split("=")[0]) in given
         if not is_dropping:
             kept.append(word)
     return kept
+
+
+def _positive(flag: str) -> str:
+    """The switch that `--no-SWITCH` turns off."""
+    return f"--{flag.removeprefix('--no-')}" if flag.startswith("--no-") else flag

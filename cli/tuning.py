@@ -1,0 +1,210 @@
+"""`pagemill tune`: search, show what was measured, and write the winner as a profile."""
+
+import datetime as dt
+import os
+import signal
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import typer
+from rich.table import Table
+
+from cli.exits import Exit
+from cli.output import console, table
+from cli.serving import Wish, plan_of
+from models.errors import ConfigurationError, EngineUnavailable
+from models.profiles import PROFILES
+from models.settings import Settings
+from tasks.work import custom
+from tasks.work.serving import gpus, vllm
+from tasks.work.serving.plan import Plan
+from tasks.work.serving.supervisor import Patience
+from tasks.work.serving.tested import OptionRecord
+from tasks.work.tuning import override
+from tasks.work.tuning.choices import Choice, choices
+from tasks.work.tuning.journal import Journal, evidence
+from tasks.work.tuning.pages import OwnPages
+from tasks.work.tuning.row import Row, State
+from tasks.work.tuning.search import Search
+from tasks.work.tuning.stand import Stand
+
+_NUMBERS = frozenset({"in flight", "pages/s", "against untuned", "different", "failed", "start s"})
+
+
+@dataclass(frozen=True, slots=True)
+class TuneWish:
+    """What was asked for on the command line."""
+
+    profile: str
+    documents: tuple[Path, ...]
+    budget_s: float
+    pages: int = 64
+    most_different: float = 0.01
+    model: str | None = None
+    gpu: str = ""
+    port: int = 8100
+    jobs: int = 2
+    only: frozenset[str] = frozenset()
+    """Names of the flags to try; empty: all there are."""
+    out: Path | None = None
+    extra: tuple[str, ...] = ()
+    is_accepted: bool = False
+
+
+def tune_and_show(settings: Settings, wish: TuneWish) -> Exit:
+    """Tune until all is tried or the time is over, then write the winner.
+
+    Raises ConfigurationError, EnvironmentFault as `pagemill serve` does; EngineUnavailable when the untuned
+    server does not read. What was measured is kept whatever happens; a profile is only written at the end.
+    """
+    plan = _plan(settings, wish)
+    out = _target(settings, plan, wish)
+    tried = _tried(plan, wish.only)
+    gpu = next((one.name for one in gpus.list_gpus() if one.index in plan.gpus), "") if plan.gpus else ""
+    with tempfile.TemporaryDirectory(prefix="pagemill-tune-") as folder:
+        own = OwnPages(plan.profile, Path(folder), wish.jobs)
+        own.gather(wish.documents, wish.pages)
+        journal = Journal.begun(settings.root / "tune", plan.profile, _facts(plan, gpu, own, wish))
+        stand = Stand(
+            plan, own, OptionRecord(settings.root / "serve" / "tested.json"), gpu,
+            settings.root / "logs" / f"tune-{journal.path.stem}", Patience(), _tell,
+        )  # fmt: skip
+        search = Search(stand, tried, wish.budget_s, wish.most_different, lambda row: _kept(journal, row))
+        winner = _searched(search, journal)
+    if winner is None:
+        return Exit.INTERRUPTED
+    _conclude(search, journal, winner, out, _source(settings, plan))
+    return Exit.OK
+
+
+def _searched(search: Search, journal: Journal) -> Row | None:
+    """The best row; None when somebody interrupted the search."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return search.run()
+    except KeyboardInterrupt:
+        _show(search.rows)
+        _tell(f"Interrupted. What was measured is in {journal.path}; no profile was written.")
+    except EngineUnavailable as error:
+        _show(search.rows)
+        raise EngineUnavailable(
+            f"{error.message} What was measured until then is in {journal.path}; no profile was written."
+        ) from error
+    return None
+
+
+def _conclude(search: Search, journal: Journal, winner: Row, out: Path, source: Path | None) -> None:
+    _show(search.rows)
+    untuned = search.untuned
+    if winner.what == untuned.what or winner.what.startswith(f"{untuned.what},"):
+        typer.echo(
+            f"Nothing was faster than the profile as it is. No profile was written; see {journal.path}."
+        )
+        return
+    text = override.override(journal.profile, source, winner, evidence(journal, untuned, winner))
+    override.write(out, text)
+    custom.load_profile(out)
+    gain = winner.pages_per_s / untuned.pages_per_s
+    typer.echo(
+        f"{gain:.2f} times as fast as untuned: {_settings_of(winner)}.\n"
+        f"Written to {out}: 'pagemill serve {out.stem}', 'pagemill ingest FOLDER --profile {out.stem}'.\n"
+        f"All that was measured is in {journal.path}."
+    )
+
+
+def _plan(settings: Settings, wish: TuneWish) -> Plan:
+    gpu = wish.gpu
+    if not gpu and vllm.find(settings.vllm_python).is_cpu_build:
+        gpu = "none"
+    asked = Wish(
+        profile=wish.profile, model=wish.model, gpus=gpu, port=wish.port, extra=wish.extra,
+        is_accepted=wish.is_accepted,
+    )  # fmt: skip
+    plan = plan_of(settings, asked)
+    return replace(plan, gpus=plan.gpus[:1])
+
+
+def _tried(plan: Plan, only: frozenset[str]) -> tuple[Choice, ...]:
+    """What to try. Raises ConfigurationError for a flag that is none of it."""
+    found = choices(plan.profile, is_on_gpu=bool(plan.gpus), cores=os.cpu_count() or 1)
+    known = {choice.factor for choice in found}
+    if unknown := sorted(only - known):
+        raise ConfigurationError(f"--only {unknown[0]}: not tried here. Known: {', '.join(sorted(known))}.")
+    return tuple(choice for choice in found if not only or choice.factor in only)
+
+
+def _target(settings: Settings, plan: Plan, wish: TuneWish) -> Path:
+    """Where the winner will be written. Raises ConfigurationError when it must not be."""
+    default = settings.root / "profiles" / f"{plan.profile.name.removesuffix('-tuned')}-tuned.toml"
+    out = wish.out.expanduser() if wish.out else default
+    if out.suffix != custom.SUFFIX or out.stem in PROFILES:
+        raise ConfigurationError(
+            f"--out {out}: the file has to end with {custom.SUFFIX} and to have no embedded profile's name."
+        )
+    override.check_free(out)
+    return out
+
+
+def _source(settings: Settings, plan: Plan) -> Path | None:
+    name = plan.profile.name
+    return None if name in PROFILES else custom.file_of(name, settings)
+
+
+def _facts(plan: Plan, gpu: str, own: OwnPages, wish: TuneWish) -> dict[str, str | int | float | None]:
+    return {
+        "profile": plan.profile.name,
+        "model": plan.model,
+        "gpu": gpu or "none: on the CPU",
+        **plan.installation.facts(),
+        "documents": own.documents,
+        "pages": len(own.pages),
+        "left_out": len(own.faults),
+        "budget_min": round(wish.budget_s / 60, 1),
+        "most_different": wish.most_different,
+        "flags": " ".join(plan.extra),
+        "begun": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _kept(journal: Journal, row: Row) -> None:
+    journal.add(row)
+    speed = f"{row.pages_per_s:.3f} pages/s" if row.pages else ""
+    _tell(f"{row.what}: {', '.join(filter(None, (row.state.value, speed, row.said)))}")
+
+
+def _show(rows: list[Row]) -> None:
+    if rows:
+        console().print(_table(rows))
+
+
+def _table(rows: list[Row]) -> Table:
+    made = table(
+        "what", "resolution", "in flight", "pages/s", "against untuned", "different", "failed", "start s",
+        "state", "why", numbers=_NUMBERS,
+    )  # fmt: skip
+    first = rows[0].pages_per_s
+    for row in rows:
+        figures = ["", "", "", ""]
+        if row.pages:
+            against = f"{row.pages_per_s / first:.2f}" if first else ""
+            figures = [f"{row.pages_per_s:.3f}", against, f"{row.distance:.2%}", str(row.failed)]
+        width = str(row.in_flight) if row.in_flight else ("steered" if row.pages else "")
+        start = f"{row.start_s:.0f}" if row.start_s else ""
+        why = row.said if row.state is not State.MEASURED else ""
+        made.add_row(row.what, row.resolution, width, *figures, start, row.state.value, why)
+    return made
+
+
+def _settings_of(row: Row) -> str:
+    parts = [" ".join(row.flags), f"resolution {row.resolution}"]
+    parts.append(f"{row.in_flight} in flight" if row.in_flight else "")
+    return ", ".join(filter(None, parts))
+
+
+def _tell(said: str) -> None:
+    typer.echo(said, err=True)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,89 @@
+"""One measurement: all pages through the client to a server, timed."""
+
+import time
+import uuid
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import dataclass
+
+from models.engine import OcrRequest
+from models.errors import EngineUnavailable, PagemillError
+from models.profile import Profile
+from models.reading import Reading
+from models.servers import OcrServers
+from tasks.work.engines.vllm import open_engine
+from tasks.work.metrics import cer, normalise
+
+_AWAY_S = 10.0
+"""A server that does not answer for so long is taken for dead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How the pages were read, in their order; None for a page that was not."""
+
+    seconds: float
+    texts: tuple[str | None, ...]
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    @property
+    def failed(self) -> int:
+        """Pages without a reading."""
+        return sum(text is None for text in self.texts)
+
+    @property
+    def pages_per_s(self) -> float:
+        """Pages that were read, over the time that all of them took."""
+        return (len(self.texts) - self.failed) / self.seconds
+
+
+def read(
+    profile: Profile, url: str, api_key: str, requests: Sequence[OcrRequest], in_flight: int | None
+) -> Outcome:
+    """Read all pages at once, `in_flight` requests at a time; None: as the client steers it.
+
+    A page that fails is counted. Raises EngineUnavailable when the server went away meanwhile.
+    """
+    engine = open_engine(_salted(profile), OcrServers((url,), api_key, _AWAY_S, in_flight))
+    with closing(engine):
+        started = time.perf_counter()
+        futures = [engine.submit(request) for request in requests]
+        readings = [_read(future) for future in futures]
+        seconds = time.perf_counter() - started
+    return Outcome(
+        seconds,
+        tuple(None if reading is None else reading.text for reading in readings),
+        sum(reading.tokens_in or 0 for reading in readings if reading),
+        sum(reading.tokens_out or 0 for reading in readings if reading),
+    )
+
+
+def distance(untuned: Sequence[str | None], tuned: Sequence[str | None]) -> float:
+    """Share of characters that are different, over the pages that were read both times."""
+    pairs = [
+        (before, after)
+        for before, after in zip(untuned, tuned, strict=True)
+        if before is not None and after is not None
+    ]
+    weights = [max(1, len(normalise(before).replace(" ", ""))) for before, _ in pairs]
+    edits = sum(cer(*pair) * weight for pair, weight in zip(pairs, weights, strict=True))
+    return edits / sum(weights) if weights else 0.0
+
+
+def _read(future: "Future[Reading]") -> Reading | None:
+    try:
+        return future.result()
+    except EngineUnavailable:
+        raise
+    except PagemillError:
+        return None
+
+
+def _salted(profile: Profile) -> Profile:
+    """The profile with requests that no cache of prefixes knows from the measurement before."""
+    assert profile.vlm is not None, "this profile needs no server"
+    sampling = profile.vlm.sampling
+    salted = sampling.model_copy(update={"extra": {**sampling.extra, "cache_salt": uuid.uuid4().hex}})
+    return profile.model_copy(update={"vlm": profile.vlm.model_copy(update={"sampling": salted})})

@@ -1,0 +1,74 @@
+"""What `tune` refuses before it starts anything, and the table it shows."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.tuning import TuneWish, _table, _target, _tried
+from models.errors import ConfigurationError
+from models.settings import Settings, load_settings
+from tasks.work.tuning.override import HEAD
+from tasks.work.tuning.row import Row, State
+from tests.unit import vlms
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return load_settings(home=tmp_path / "home")
+
+
+def wish(**changes: Any) -> TuneWish:
+    return TuneWish("tiny", (), 60.0, **changes)
+
+
+def test_the_winner_goes_into_the_home_under_a_name_of_its_own(settings: Settings) -> None:
+    folder = settings.root / "profiles"
+    assert _target(settings, vlms.plan(), wish()) == folder / "tiny-tuned.toml"
+    tuned = vlms.plan(profile=vlms.profile().model_copy(update={"name": "tiny-tuned"}))
+    assert _target(settings, tuned, wish()) == folder / "tiny-tuned.toml"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("glm-ocr.toml", "no embedded profile's name"),
+        ("mine.txt", r"end with \.toml"),
+        ("mine.toml", "was not written by 'pagemill tune'"),
+    ],
+)
+def test_a_profile_of_somebody_s_is_never_written_over(
+    settings: Settings, tmp_path: Path, name: str, said: str
+) -> None:
+    (tmp_path / "mine.toml").write_text("title = 'mine'")
+    with pytest.raises(ConfigurationError, match=said):
+        _target(settings, vlms.plan(), wish(out=tmp_path / name))
+    assert (tmp_path / "mine.toml").read_text() == "title = 'mine'"
+
+
+def test_what_an_earlier_tuning_wrote_may_be_replaced(settings: Settings, tmp_path: Path) -> None:
+    path = tmp_path / "tiny-fast.toml"
+    path.write_text(f"{HEAD}.\n")
+    assert _target(settings, vlms.plan(), wish(out=path)) == path
+
+
+def test_only_the_flags_that_were_named_are_tried() -> None:
+    found = _tried(vlms.plan(), frozenset({"max-num-seqs"}))
+    assert {choice.factor for choice in found} == {"max-num-seqs"}
+    assert len(_tried(vlms.plan(), frozenset())) > len(found)
+    with pytest.raises(ConfigurationError, match=r"--only warp: not tried here. Known: .*block-size"):
+        _tried(vlms.plan(), frozenset({"warp"}))
+
+
+def test_the_table_has_figures_for_what_was_measured_and_reasons_for_the_rest() -> None:
+    rows = [
+        Row(what="untuned", resolution="legible", pages=8, pages_per_s=2.0, start_s=90.0),
+        Row(what="8 in flight", resolution="legible", in_flight=8, pages=8, pages_per_s=3.0, distance=0.001),
+        Row(what="--block-size 7", state=State.FAILED, said="no such size"),
+    ]
+    made = _table(rows)
+    columns = {str(column.header): list(column.cells) for column in made.columns}
+    assert columns["against untuned"] == ["1.00", "1.50", ""]
+    assert columns["in flight"] == ["steered", "8", ""]
+    assert columns["different"] == ["0.00%", "0.10%", ""]
+    assert columns["why"] == ["", "", "no such size"]

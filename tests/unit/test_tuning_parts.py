@@ -1,0 +1,200 @@
+"""The parts of a tuning: choices, texts compared, the profile that is written."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.errors import ConfigurationError, EngineUnavailable
+from models.profiles import PROFILES
+from models.vlm import ServeFlag
+from tasks.work.custom import load_profile
+from tasks.work.doubles.vllm_server import Drops, Kills, Said, ScriptedVllm, bad_request
+from tasks.work.tuning import override, toml, trial
+from tasks.work.tuning.choices import choices
+from tasks.work.tuning.journal import Journal, evidence
+from tasks.work.tuning.row import Row
+from tests import served
+from tests.unit import vlms
+
+GLM = PROFILES["glm-ocr"]
+UNTUNED = Row(what="untuned", resolution="legible", pages=8, pages_per_s=2.0)
+WINNER = Row(
+    what="--max-num-seqs 256", flags=("--max-num-seqs", "256"), resolution="fixed", in_flight=64,
+    pages=8, pages_per_s=3.0, distance=0.002,
+)  # fmt: skip
+
+
+def test_choices_are_the_profile_s_options_first_and_nothing_it_does_already() -> None:
+    found = [choice.name for choice in choices(GLM, is_on_gpu=True, cores=16)]
+    assert found[0] == "--max-num-seqs 512 --api-server-count 4"
+    assert "mtp" in found[1]
+    assert len(found) == len(set(found))
+    assert "--max-num-batched-tokens 32768" not in found
+    assert "--mm-processor-cache-gb 0" not in found
+    assert "--mm-processor-cache-gb 4" in found
+    assert not [name for name in found if "awq" in name or "gptq" in name]
+
+
+def test_what_the_profile_knows_to_break_is_a_choice_that_is_not_tried() -> None:
+    (unsafe,) = (one for one in choices(GLM, is_on_gpu=True, cores=16) if one.unsafe)
+    assert unsafe.flags == ("--enable-prefix-caching",)
+    assert "another" in unsafe.unsafe
+
+
+def test_on_a_cpu_nothing_is_tried_that_needs_a_gpu() -> None:
+    found = {choice.factor for choice in choices(vlms.profile(flags=()), is_on_gpu=False, cores=2)}
+    assert found == {
+        "max-num-seqs",
+        "max-num-batched-tokens",
+        "block-size",
+        "mm-processor-cache-gb",
+        "prefix-caching",
+    }
+
+
+def test_api_servers_are_no_more_than_the_cores_bear() -> None:
+    counts = [one.flags[1] for one in choices(vlms.profile(), is_on_gpu=True, cores=8) if "api" in one.factor]
+    assert counts == ["2"]
+
+
+def test_a_step_is_never_too_small_for_the_largest_picture() -> None:
+    found = choices(vlms.profile(), is_on_gpu=True, cores=8)
+    steps = [int(one.flags[1]) for one in found if one.factor == "max-num-batched-tokens"]
+    assert steps
+    assert min(steps) >= vlms.PIXELS.max_pixels / vlms.PIXELS.grid_px**2
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "apart"),
+    [
+        (("abcd", "efgh"), ("abcd", "efgh"), 0.0),
+        (("abcd", "efgh"), ("abcx", "efgh"), 1 / 8),
+        (("abcd", None), ("abcd", "much"), 0.0),
+        (("", "abcd"), ("", "abc"), 1 / 5),
+        ((None,), (None,), 0.0),
+    ],
+)
+def test_answers_are_compared_by_character_over_pages_read_twice(
+    before: tuple[str | None, ...], after: tuple[str | None, ...], apart: float
+) -> None:
+    assert trial.distance(before, after) == pytest.approx(apart)
+
+
+def test_pages_are_read_so_many_at_once_and_those_that_fail_are_counted(tmp_path: Path) -> None:
+    answers = [Said(f"Page {n}", seconds=0.02, tokens=4) for n in range(5)]
+    with ScriptedVllm([*answers, bad_request("no picture")]) as server:
+        requests = [served.page(tmp_path, n) for n in range(6)]
+        outcome = trial.read(served.PROFILE, server.url, "", requests, 3)
+        assert server.most_open == 3
+        salts = {entry.asked.body["cache_salt"] for entry in server.entries}
+    assert (len(salts), outcome.failed, outcome.tokens_out) == (1, 1, 20)
+    assert sorted(filter(None, outcome.texts)) == [f"Page {n}" for n in range(5)]
+    assert outcome.pages_per_s == pytest.approx(5 / outcome.seconds)
+
+
+def test_a_server_that_dies_of_the_pages_ends_the_measurement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "_AWAY_S", 0.5)
+    with ScriptedVllm([Said("One"), Kills(60.0)], model=None) as server, pytest.raises(EngineUnavailable):
+        trial.read(served.PROFILE, server.url, "", [served.page(tmp_path, n) for n in range(4)], 1)
+
+
+VALUES = st.recursive(
+    st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@pytest.mark.slow
+@given(st.dictionaries(st.text(), VALUES, max_size=4))
+def test_what_is_written_as_toml_is_read_as_it_was(data: dict[str, Any]) -> None:
+    assert tomllib.loads(toml.dump(data)) == data
+
+
+def test_the_winner_over_an_embedded_profile_says_only_what_is_different(tmp_path: Path) -> None:
+    path = tmp_path / "glm-ocr-tuned.toml"
+    override.write(path, override.override(GLM, None, WINNER, ["measured today"]))
+    text, tuned = path.read_text(), load_profile(path)
+    assert text.startswith(f"{override.HEAD}.\n# measured today\n")
+    assert tomllib.loads(text)["base"] == "glm-ocr"
+    assert tuned.vlm is not None
+    assert (tuned.resolution, tuned.vlm.most_in_flight, tuned.vlm.least_in_flight) == ("fixed", 64, 4)
+    assert [flag.flag for flag in tuned.vlm.flags if flag.state == "on"][-1] == "--max-num-seqs 256"
+    assert GLM.vlm is not None
+    assert (tuned.vlm.tasks, tuned.ladder) == (GLM.vlm.tasks, GLM.ladder)
+
+
+def test_flags_that_the_winner_sets_anew_are_taken_out(tmp_path: Path) -> None:
+    flags = (
+        ServeFlag(flag="--max-num-seqs 64 --block-size 16", state="on", about=""),
+        ServeFlag(flag="--no-enable-prefix-caching", state="on", about=""),
+        ServeFlag(flag="--max-num-seqs 8", state="option", option="few", about=""),
+    )
+    won = WINNER.model_copy(update={"flags": ("--max-num-seqs", "256", "--enable-prefix-caching")})
+    base = GLM.model_copy(update={"vlm": vlms.vlm(flags=flags)})
+    told = tomllib.loads(override.override(base, None, won, []))["vlm"]["flags"]
+    assert [(flag["flag"], flag["state"]) for flag in told] == [
+        ("--block-size 16", "on"),
+        ("--max-num-seqs 8", "option"),
+        ("--max-num-seqs 256 --enable-prefix-caching", "on"),
+    ]
+
+
+def test_a_profile_of_one_s_own_keeps_its_prompts_and_its_served_name(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        '[vlm]\ncontext = 9000\n[vlm.tasks.text]\nprompt = "Read."\nparser = "text"\nabout = "a"\n'
+    )
+    tuned = tmp_path / "mine-tuned.toml"
+    override.write(tuned, override.override(load_profile(path), path, WINNER, []))
+    found = load_profile(tuned)
+    assert found.vlm is not None
+    assert (found.vlm.served_name, found.vlm.context, found.vlm.tasks["text"].prompt) == (
+        "mine",
+        9000,
+        "Read.",
+    )
+
+
+def test_a_file_that_no_tuning_wrote_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    override.check_free(path)
+    override.write(path, override.override(GLM, None, WINNER, []))
+    override.check_free(path)
+    path.write_text('title = "mine"\n')
+    with pytest.raises(ConfigurationError, match=r"mine\.toml was not written by 'pagemill tune'"):
+        override.check_free(path)
+
+
+def test_every_row_is_kept_at_once_with_what_it_holds_for(tmp_path: Path) -> None:
+    facts = {"begun": "2026-01-02T03:04:05+00:00", "gpu": "H200", "vllm": "0.25.1", "transformers": "5.17.0"}
+    facts |= {"pages": "8", "documents": "3", "flags": "--dtype half"}
+    journal = Journal.begun(tmp_path / "tune", GLM, facts)
+    for count, row in enumerate((UNTUNED, WINNER), 1):
+        journal.add(row)
+        assert len(json.loads(journal.path.read_text())["rows"]) == count
+    assert journal.path.name == "glm-ocr-20260102T030405.json"
+    told = "\n".join(evidence(journal, UNTUNED, WINNER))
+    for word in (
+        "2026-01-02",
+        "H200",
+        "0.25.1",
+        "8 pages of 3 documents",
+        "--dtype half",
+        "1.50 times",
+        "0.20%",
+    ):
+        assert word in told
+
+
+def test_connections_that_break_are_no_measurement_of_a_dead_server(tmp_path: Path) -> None:
+    with ScriptedVllm([Drops(), Said("One"), Said("Two")]) as server:
+        outcome = trial.read(served.PROFILE, server.url, "", [served.page(tmp_path, n) for n in range(2)], 1)
+    assert outcome.failed == 0
