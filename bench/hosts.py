@@ -202,7 +202,7 @@ def farm(folder: Path, port: int) -> Iterator[Farm]:
     """Two hosts, a Postgres and an empty store."""
     (folder / "store").mkdir()
     with ExitStack() as stack:
-        everyone = stack.enter_context(hosts("pm-one", "pm-two"))
+        everyone = stack.enter_context(hosts(2))
         addresses = [host.ours for host in everyone]
         server = stack.enter_context(postgres(folder / "db", addresses, port))
         yield Farm(folder, server, everyone)

@@ -53,9 +53,11 @@ def why_not() -> str:
 
 
 @contextmanager
-def hosts(*names: str) -> Iterator[tuple[Host, ...]]:
+def hosts(number: int) -> Iterator[tuple[Host, ...]]:
     """So many hosts, each with a cable to here and no way to the others but through a server here."""
-    made = [Host(name, f"10.77.{place}.1", f"10.77.{place}.2") for place, name in enumerate(names, 1)]
+    # Others may do the same on this machine.
+    mine, net = f"pm{os.getpid()}", f"10.{64 + os.getpid() % 128}"
+    made = [Host(f"{mine}-{n}", f"{net}.{n}.1", f"{net}.{n}.2") for n in range(1, number + 1)]
     try:
         for host in made:
             _plug_in(host)
@@ -66,7 +68,7 @@ def hosts(*names: str) -> Iterator[tuple[Host, ...]]:
 
 
 def _plug_in(host: Host) -> None:
-    cable = f"c-{host.name}"
+    cable = f"c{host.name}"
     _run("ip", "netns", "add", host.name)
     _run("ip", "link", "add", cable, "type", "veth", "peer", "name", "eth0", "netns", host.name)
     _run("ip", "addr", "add", f"{host.ours}/24", "dev", cable)

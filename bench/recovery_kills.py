@@ -206,6 +206,6 @@ KILLS = (
 )
 
 
-def pages_for(outage_s: float, answer_s: float, least: int) -> int:
-    """So many that reading lasts longer than what is broken."""
-    return max(least, round(1.5 * (outage_s + 5) * SLOTS / answer_s) if outage_s else 0)
+def answer_for(outage_s: float, answer_s: float, pages: int) -> float:
+    """Seconds of a page, so long that reading them outlasts what is broken."""
+    return max(answer_s, 1.5 * (outage_s + 5) * SLOTS / pages if outage_s else 0.0)

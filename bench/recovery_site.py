@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from flows.installation import deployments, raising, services, state
 from flows.installation.api import open_client
 from models.settings import Settings, load_settings
 from tasks.work import processes
-from tasks.work.doubles.vllm_server import Model, Said, ScriptedVllm
+from tasks.work.doubles.vllm_server import Asked, Model, Said, ScriptedVllm
 from tasks.work.processes.background import MARK
 
 PROFILE = "recovery"
@@ -51,7 +51,8 @@ class Site:
     inbox: Path
     port: int
     server: ScriptedVllm
-    variables: dict[str, str] = field(default_factory=dict)
+    answer_s: float = 1.0
+    """Seconds of its server for a page."""
 
     @property
     def settings(self) -> Settings:
@@ -71,7 +72,6 @@ class Site:
             "PAGEMILL_OCR_URL": self.server.url,
             "PAGEMILL_OCR_IN_FLIGHT": str(SLOTS),
             "PAGEMILL_VECTORS": "false",
-            **self.variables,
         }
 
     def up(self) -> None:
@@ -148,15 +148,18 @@ class Site:
 
 
 @contextmanager
-def site(folder: Path, *, answer_s: float = 1.0, port: int = 0) -> Iterator[Site]:
-    """A new installation below `folder`, whose path is short; ended afterwards. A page takes `answer_s`."""
+def site(folder: Path) -> Iterator[Site]:
+    """A new installation below `folder`, whose path is short; ended afterwards."""
     home, inbox = folder / "home", folder / "inbox"
     inbox.mkdir(parents=True)
     (home / "profiles").mkdir(parents=True, exist_ok=True)
     (home / "profiles" / f"{PROFILE}.toml").write_text(_PROFILE)
-    model = Model(name=PROFILE)
-    with ScriptedVllm(Said(_TEXT, seconds=answer_s), model=model, slots=SLOTS) as server:
-        made = Site(home, inbox, port or free_port(), server)
+
+    def say(_: Asked) -> Said:
+        return Said(_TEXT, seconds=made.answer_s)
+
+    with ScriptedVllm(say, model=Model(name=PROFILE), slots=SLOTS) as server:
+        made = Site(home, inbox, free_port(), server)
         try:
             made.up()
             yield made
