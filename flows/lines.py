@@ -9,6 +9,7 @@ from tasks.load import load_batch
 from tasks.ocr import OcrLane
 from tasks.preprocess import preprocess_batch
 from tasks.revalidate import revalidate_batch
+from tasks.span import Span
 from tasks.split import split_batch
 
 _RECORDED = 16
@@ -16,6 +17,9 @@ _RECORDED = 16
 
 # Two lanes overlap: while one commits, the other keeps the workers busy.
 _LANES = 2
+
+_SPAN = 1_024
+"""Documents or pages of one task run, for stages whose work trickles in."""
 
 
 def split_lines() -> list[Lane]:
@@ -35,8 +39,8 @@ def ocr_lines(profile: Profile) -> list[Lane]:
 def load_lines() -> list[Lane]:
     """Readings become passages in the knowledge base, judged anew where a backfill asks for that."""
     return [
-        Line(Stage.VALIDATE, revalidate_batch, _at_once(16)),
-        Line(Stage.LOAD, load_batch, _at_once(4), _LANES),
+        Span(Line(Stage.VALIDATE, revalidate_batch, _at_once(16)), _SPAN),
+        Span(Line(Stage.LOAD, load_batch, 4, _LANES), _SPAN),
     ]
 
 

@@ -28,6 +28,7 @@ _MOST_FAILURES = 8
 _GROWTH = 4
 
 IsOver = Callable[[], bool]
+Work = Callable[[Mill, list[Claim]], None]
 
 
 class Lane(Protocol):
@@ -61,7 +62,7 @@ class Line:
     """
 
     stage: Stage
-    work: Callable[[Mill, list[Claim]], None]
+    work: Work
     limit: int
     lanes: int = 1
     first: int = 0
@@ -69,25 +70,53 @@ class Line:
 
     def run(self, mill: Mill, is_over: IsOver, deadline: float) -> None:
         """As Lane says."""
-        news, patience = threading.Event(), Patience(mill, self.stage)
-        pause, limit = SHORTEST_PAUSE_S, self.first or self.limit
-        with mill.bells.listening(self.stage, news.set):
-            while not mill.stopping.is_set() and time.monotonic() < deadline:
-                news.clear()
-                try:
-                    claims = mill.claim(self.stage, limit)
-                    if claims:
-                        self.work(mill, claims)
-                        mill.bells.worked(self.stage)
-                    elif is_over():
-                        return
-                except (TransientError, DatabaseUnreachable) as error:
-                    pause = patience.after(error)
-                else:
-                    patience.restore()
-                    pause = 0 if claims else longer(pause)
-                    limit = min(limit * _GROWTH, self.limit) if claims else self.first or self.limit
-                _pause(mill, news, pause)
+        shift = Shift(self, mill, is_over, deadline)
+        with mill.bells.listening(self.stage, shift.wake):
+            while shift.goes_on:
+                shift.turn(self.work)
+
+
+class Shift:
+    """One lane at work on a line: turn by turn it claims a batch and has it worked off, or waits a little."""
+
+    def __init__(self, line: Line, mill: Mill, is_over: IsOver, deadline: float) -> None:
+        self.count = 0
+        """Claims that were worked off."""
+        self._line, self._mill, self._is_over, self._deadline = line, mill, is_over, deadline
+        self._news, self._patience = threading.Event(), Patience(mill, line.stage)
+        self._pause_s, self._limit = SHORTEST_PAUSE_S, line.first or line.limit
+        self._is_done = False
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is, or may soon be, something to do."""
+        is_stopped = self._is_done or self._mill.stopping.is_set()
+        return not is_stopped and time.monotonic() < self._deadline
+
+    def wake(self) -> None:
+        """There may be new work. Called in any thread."""
+        self._news.set()
+
+    def turn(self, work: Work) -> None:
+        """Claim a batch for `work`; without one, wait for news. `work` may take further turns itself."""
+        line, mill = self._line, self._mill
+        self._news.clear()
+        try:
+            claims = mill.claim(line.stage, self._limit)
+            if claims:
+                work(mill, claims)
+                self.count += len(claims)
+                mill.bells.worked(line.stage)
+            elif self._is_over():
+                self._is_done = True
+        except (TransientError, DatabaseUnreachable) as error:
+            self._pause_s = self._patience.after(error)
+        else:
+            self._patience.restore()
+            self._pause_s = 0 if claims else longer(self._pause_s)
+            self._limit = min(self._limit * _GROWTH, line.limit) if claims else line.first or line.limit
+        if not self._is_done:
+            _pause(mill, self._news, self._pause_s)
 
 
 class Patience:

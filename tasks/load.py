@@ -9,13 +9,11 @@ from db.engine import has_vectors
 from models.chunk import Chunk
 from models.claim import Claim, Failure
 from models.errors import Code
-from models.stage import Stage
 from models.verdict import Verdict
 from models.work import ChunkVectors, PageToLoad
 from tasks.ledger import failure_of, settle, stage_run
 from tasks.mill import Mill
 from tasks.neighbours import Findings, Judged, judge_together, known_findings
-from tasks.policies import perform, stage_task
 from tasks.work.chunking import chunks_of
 from tasks.work.clock import timed
 from tasks.work.embedding import embed_texts, open_embedder
@@ -27,19 +25,12 @@ _EMBED_TIMEOUT_S = 300.0
 
 
 def load_batch(mill: Mill, claims: list[Claim]) -> None:
-    """Load the documents of some claims; each is committed by itself."""
-    perform(load_documents, mill, claims)
-
-
-@stage_task(Stage.LOAD)
-def load_documents(mill: Mill, claims: list[Claim]) -> int:
-    """Load documents whose pages have all ended; returns how many."""
+    """Load documents whose pages have all ended; each is committed by itself."""
     for claim in claims:
         try:
             _load(mill, claim)
         except Exception as error:
             _give_up(mill, failure_of(claim, error))
-    return len(claims)
 
 
 def _give_up(mill: Mill, failure: Failure) -> None:

@@ -4,24 +4,19 @@ from typing import Any
 
 from db import pages, readings, timings
 from models.claim import Claim, Failure
-from models.stage import Stage
 from models.work import PageResult
 from tasks.ledger import failure_of, settle, stage_run
 from tasks.mill import Mill
-from tasks.policies import perform, stage_task
 from tasks.requests import request_of
 from tasks.validate import judge
 from tasks.work.clock import Timed, timed
 
 
 def revalidate_batch(mill: Mill, claims: list[Claim]) -> None:
-    """Judge the readings of some claims again; each gets a reading beside it that says the same."""
-    perform(judge_again, mill, claims)
+    """Judge the readings of some claims again; each gets a reading beside it that says the same.
 
-
-@stage_task(Stage.VALIDATE)
-def judge_again(mill: Mill, claims: list[Claim]) -> int:
-    """As `revalidate_batch`, in one transaction; returns how many were judged."""
+    All in one transaction.
+    """
     items = mill.database.run(lambda conn: pages.to_read(conn, claims))
     kept = mill.database.run(lambda conn: readings.own(conn, claims))
     judged: list[Timed[PageResult]] = []
@@ -40,4 +35,3 @@ def judge_again(mill: Mill, claims: list[Claim]) -> int:
         settle(mill, connection, failures)
 
     mill.database.run(commit)
-    return len(judged)
