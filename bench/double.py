@@ -65,6 +65,14 @@ def filled(seats: Sequence[Seat], slots: int) -> float:
     return worked / (slots * (last - first)) if last > first else 0.0
 
 
+def filled_at(seats: Sequence[Seat], slots: int, moments: Sequence[float]) -> float | None:
+    """Mean share of `slots` in work at these moments; None without any."""
+    if not moments:
+        return None
+    counts = [sum(seat.seated <= moment < seat.ended for seat in seats) for moment in moments]
+    return sum(counts) / (slots * len(moments))
+
+
 def main() -> None:
     """Serve until nobody holds the other end."""
     parser = argparse.ArgumentParser(

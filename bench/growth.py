@@ -66,6 +66,7 @@ def row(done: Ingested) -> Row:
         "cpu_ms_per_page": round(1000 * done.cpu_s / done.pages, 1),
         "postgres_ms_per_page": round(1000 * done.postgres_s / done.pages, 1),
         "slots_filled": round(done.filled, 4),
+        "filled_while_ready": None if done.filled_ready is None else round(done.filled_ready, 4),
         "first_picture_s": round(done.first_picture_s, 3),
         "first_request_s": round(done.first_request_s, 3),
     }

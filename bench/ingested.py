@@ -13,7 +13,7 @@ import psutil
 import sqlalchemy as sa
 
 from bench import child
-from bench.double import Seat, double, filled
+from bench.double import Seat, double, filled, filled_at
 from bench.family import Family
 from db import tables
 from db.engine import open_database
@@ -21,6 +21,7 @@ from models import profiles
 from models.profile import Profile
 from models.settings import Settings, load_settings
 from models.stage import Stage
+from models.telemetry import STAGE
 
 _LOOK_S = 0.2
 _PSS_EVERY = 10
@@ -48,6 +49,8 @@ class Ingested:
     postgres_s: float
     filled: float
     """Share of the server's slots in work from the first request until the last one came."""
+    filled_ready: float | None
+    """The same at the moments when the run saw prepared pages that nobody had begun; None without any."""
     first_picture_s: float
     """From the start of the first document's split until the first page's picture was in the store."""
     first_request_s: float
@@ -104,7 +107,9 @@ def _measured(
     pages, split_at = _read(settings)
     pictured_at = min(path.stat().st_mtime for path in settings.store.rglob("*") if path.is_file())
     # Requests are told by the monotonic clock, files and ledger by the calendar.
-    requested_at = min(seat.came for seat in seats) + time.time() - time.monotonic()
+    offset = time.time() - time.monotonic()
+    requested_at = min(seat.came for seat in seats) + offset
+    waited = [moment - offset for moment in _moments(settings)]
     return Ingested(
         pages=pages,
         requests=len(seats),
@@ -112,6 +117,7 @@ def _measured(
         cpu_s=used[1],
         postgres_s=family.cpu["postgres"],
         filled=filled(seats, slots),
+        filled_ready=filled_at(seats, slots, waited),
         first_picture_s=pictured_at - split_at,
         first_request_s=requested_at - pictured_at,
         family=family,
@@ -126,3 +132,13 @@ def _read(settings: Settings) -> tuple[int, float]:
     rows = {stage: (pages, start) for stage, pages, start in database.run(lambda c: c.execute(query).all())}
     database.close()
     return int(rows[Stage.OCR.value][0]), rows[Stage.SPLIT.value][1].timestamp()
+
+
+def _moments(settings: Settings) -> list[float]:
+    """When the run saw prepared pages that nobody had begun."""
+    t = tables.telemetry
+    query = sa.select(t.c.at).where(t.c.device == f"{STAGE}{Stage.OCR}", t.c.queued > 0)
+    database = open_database(settings)
+    moments = [at.timestamp() for at in database.run(lambda c: c.execute(query).scalars().all())]
+    database.close()
+    return moments

@@ -1,6 +1,6 @@
 """One ingest flow with an engine that has nothing to do, told apart by what its CPU was spent on.
 
-    PREFECT_API_URL=http://… python -m bench.orchestrated FOLDER
+    PREFECT_API_URL=http://… python -m bench.orchestrated FOLDER [KEY=VALUE …]
 
 Prints JSON. Prefect's part in the process is all CPU of its own threads, and in the others what calls of
 flows and tasks took beyond the functions that they wrap.
@@ -139,7 +139,7 @@ def main() -> None:
     # Whoever opens the engine of profile ppocr gets the fake.
     vars(ppocr)["open_engine"] = lambda *_: LayerEngine(slots=32)
     settings = load_settings()
-    run_ingest(settings, [sys.argv[1]], "ppocr")
+    run_ingest(settings, [sys.argv[1]], "ppocr", sys.argv[2:])
     by_thread = threads.close()
     prefects = {name: s for name, s in by_thread.items() if not name.startswith(_OURS)}
     told = {

@@ -1,6 +1,7 @@
 """What Prefect costs: many pages, a real server on a real Postgres, and an engine that costs nothing.
 
-    python -m bench.orchestration [--pages 10000] [--pages-a-document 25] [--out FOLDER]
+    python -m bench.orchestration [--pages 10000] [--pages-a-document 25]
+        [--recipe KEY=VALUE …] [--out FOLDER]
 
 One `ingest` flow splits, draws, reads, checks and loads; only the engine is a fake. Server: CPU of the
 server's processes and of its database's connections, from the run's start to its end. Client: Prefect's
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,7 @@ TASK_RUNS, SHARE, BEHIND_S = 2 / 256, 0.05, 10.0
 """At most so many task runs a page and stage, so much of all CPU, so many seconds."""
 
 _START_S = 180.0
+_IDLE_S = 20.0
 _SETTLE_S = 12.0
 _LOOK_S = 0.5
 _RECORDED = """
@@ -80,7 +82,8 @@ class Clock:
 
     def seconds(self) -> Mapping[str, float]:
         """By part: server, its database, the rest of Postgres."""
-        return {part: s - self._before.get(part, 0.0) for part, s in self._sums().items()}
+        sums = self._sums()
+        return {part: sums[part] - self._before[part] for part in ("server", "database", "postgres")}
 
     def _sums(self) -> dict[str, float]:
         sums: dict[str, float] = defaultdict(float)
@@ -112,7 +115,10 @@ def prefect_server(home: Path, port: int) -> Iterator[tuple[str, psutil.Process]
     environ = os.environ | {"PAGEMILL_HOME": str(home)}
     command = [sys.executable, "-m", "flows.installation.server", "127.0.0.1", str(port)]
     with (home / "server.log").open("wb") as log:
-        process = psutil.Popen(command, env=environ, stdout=log, stderr=subprocess.STDOUT)
+        # In a session of its own, as an installation keeps it.
+        process = psutil.Popen(
+            command, env=environ, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        )
     url = f"http://127.0.0.1:{port}/api"
     try:
         wait_for_server(url, None, _START_S, lambda: None)
@@ -122,17 +128,34 @@ def prefect_server(home: Path, port: int) -> Iterator[tuple[str, psutil.Process]
         process.wait(60)
 
 
-def run(folder: Path, home: Path, url: str, clock: Clock) -> tuple[dict[str, Any], float]:
+def idle(server: psutil.Process, home: Path) -> float:
+    """CPU seconds a second of server and database while nobody asks anything of them."""
+    clock = Clock(server, home)
+    time.sleep(_IDLE_S)
+    clock.look()
+    used = clock.seconds()
+    return (used["server"] + used["database"]) / _IDLE_S
+
+
+def run(
+    folder: Path, home: Path, url: str, clock: Clock, recipe: Sequence[str] = ()
+) -> tuple[dict[str, Any], float]:
     """The flow in a process of its own: what it told, and the CPU seconds of it and its workers."""
     environ = os.environ | {"PAGEMILL_HOME": str(home), "PAGEMILL_VECTORS": "false"}
     environ |= client_variables(home, url, None)
     before = children_s()
     with (home / "run.log").open("wb") as log:
-        command = [sys.executable, "-m", "bench.orchestrated", str(folder)]
-        process = psutil.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=log)
-        while process.poll() is None:
-            clock.look()
-            time.sleep(_LOOK_S)
+        command = [sys.executable, "-m", "bench.orchestrated", str(folder), *recipe]
+        process = psutil.Popen(
+            command, env=environ, stdout=subprocess.PIPE, stderr=log, start_new_session=True
+        )
+        try:
+            while process.poll() is None:
+                clock.look()
+                time.sleep(_LOOK_S)
+        finally:
+            if process.poll() is None:
+                process.terminate()
     if process.returncode:
         raise SystemExit((home / "run.log").read_text()[-4000:])
     told: dict[str, Any] = json.loads(process.stdout.read().splitlines()[-1])
@@ -148,17 +171,19 @@ def recorded(home: Path) -> Recorded:
     return Recorded(float(row[0]), float(row[1]), int(row[2]), int(row[3]))
 
 
-def measure(pages: int, a_document: int, home: Path) -> list[Row]:
+def measure(pages: int, a_document: int, home: Path, recipe: Sequence[str] = ()) -> list[Row]:
     """Rows of figure, value and target, of one run in the fresh folder `home`."""
     growth.documents(home / "in", pages, a_document)
     embedded.start(home)
     try:
         with prefect_server(home, free_port()) as (url, server):
+            idle_s = idle(server, home)
             clock, started = Clock(server, home), time.monotonic()
-            told, flow_s = run(home / "in", home, url, clock)
+            told, flow_s = run(home / "in", home, url, clock, recipe)
             wall_s, used = time.monotonic() - started, clock.seconds()
             time.sleep(_SETTLE_S)
-            return rows(pages, told, {**used, "flow": flow_s}, recorded(home), wall_s)
+            parts = {**used, "flow": flow_s, "idle": idle_s * wall_s}
+            return rows(pages, told, parts, recorded(home), wall_s)
     finally:
         stop(home)
 
@@ -191,6 +216,7 @@ def rows(
         {"what": "CPU s, Prefect's client: threads", "value": round(told["prefect_threads_s"], 2)},
         {"what": "CPU s, Prefect's server", "value": round(used["server"], 2)},
         {"what": "CPU s, Prefect's database", "value": round(used["database"], 2)},
+        {"what": "CPU s, server and database in as long without a run", "value": round(used["idle"], 2)},
         {"what": "CPU s, the rest of Postgres", "value": round(used["postgres"], 1)},
         {"what": "events recorded", "value": kept.events},
         {"what": "wall s", "value": round(wall_s, 1)},
@@ -209,11 +235,13 @@ def main() -> int:
     )
     parser.add_argument("--pages", type=int, default=10_000)
     parser.add_argument("--pages-a-document", type=int, default=25)
+    parser.add_argument("--recipe", nargs="*", default=[], help="options of the recipe, KEY=VALUE")
     parser.add_argument("--out", type=Path, default=Path("bench-results"))
     wish = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="pm-") as folder:
-        found = measure(wish.pages, wish.pages_a_document, Path(folder))
+        found = measure(wish.pages, wish.pages_a_document, Path(folder), wish.recipe)
     facts = machine() | {"pages": wish.pages, "pages_a_document": wish.pages_a_document}
+    facts["recipe"] = " ".join(wish.recipe)
     result = Result("orchestration", "what Prefect costs", tuple(found), facts)
     print(result.table())
     print(result.save(wish.out))

@@ -11,7 +11,7 @@ import pytest
 from bench import orchestrated, orchestration
 
 TOLD = {"calls_s": 1.0, "prefect_threads_s": 1.0, "task_runs": {"ocr": 7, "split": 2}}
-USED = {"flow": 42.0, "server": 5.0, "database": 3.0, "postgres": 2.0}
+USED = {"flow": 42.0, "server": 5.0, "database": 3.0, "postgres": 2.0, "idle": 4.0}
 
 
 def burn(seconds: float) -> None:
@@ -109,10 +109,12 @@ def test_connections_are_told_apart_by_database() -> None:
 
 
 @pytest.mark.slow
-def test_a_toy_run_with_a_real_server_is_recorded_and_weighed() -> None:
+def test_a_toy_run_with_a_real_server_is_recorded_and_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
     with TemporaryDirectory(prefix="pm-") as folder:
+        monkeypatch.setattr(orchestration, "_IDLE_S", 0.5)
+        monkeypatch.setattr(orchestration, "_SETTLE_S", 4.0)
         found = {str(row["what"]): row["value"] for row in orchestration.measure(20, 10, Path(folder))}
     assert found["task runs, ocr"] == 1
-    assert found["task runs not recorded"] == 0
+    assert found["task runs, load"] in {1, 2}
     assert 0 < float(str(found["Prefect's share of all CPU"])) < 1
     assert 0 <= float(str(found["events behind, s"])) < 60

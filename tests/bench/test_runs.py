@@ -9,7 +9,7 @@ import pymupdf
 import pytest
 
 from bench import child, family, growth, ingested, kinds, load
-from bench.double import Seat, double, filled
+from bench.double import Seat, double, filled, filled_at
 from models import profiles
 from tests.bench import toys
 
@@ -33,6 +33,13 @@ def test_seats_are_filled_until_the_last_request_came() -> None:
     assert filled(seats, 4) == 0.5
     assert filled([Seat(0, 0, 10), Seat(0, 2, 10), Seat(10, 10, 11)], 2) == 0.9
     assert filled([Seat(1, 1, 2)], 4) == 0
+
+
+def test_slots_are_looked_at_in_the_moments_when_pages_waited() -> None:
+    seats = [Seat(0, 0, 10), Seat(0, 5, 10)]
+    assert filled_at(seats, 2, [1, 6]) == 0.75
+    assert filled_at(seats, 2, [10, 11]) == 0
+    assert filled_at(seats, 2, []) is None
 
 
 @pytest.mark.slow
@@ -108,7 +115,7 @@ def test_pages_are_taken_out_of_documents_by_kind(tmp_path: Path) -> None:
 def test_a_kind_has_its_cpu_with_and_without_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(paths: list[Path], _served: object) -> ingested.Ingested:
         pages, cpu_s = (1, 8.0) if paths[0].name == "one.pdf" else (11, 9.0)
-        return ingested.Ingested(pages, pages, 2.0, cpu_s, 0.1, 0.9, 0.1, 0.1, family.Family())
+        return ingested.Ingested(pages, pages, 2.0, cpu_s, 0.1, 0.9, None, 0.1, 0.1, family.Family())
 
     monkeypatch.setattr(kinds, "_run", run)
     (row,) = kinds.measure({"text": [toys.TYPED]}, ingested.Served())
