@@ -1,6 +1,6 @@
 """What one run did, for those who look at it from outside."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,7 +12,6 @@ from models.stage import ClaimStatus, Outcome, Stage
 
 t, claim, met, run = tables.stage_run, tables.claim, tables.run_document, tables.run
 
-_PAGE_STAGES = (Stage.PREPROCESS, Stage.OCR)
 _LEFT_OUT = "ignored-"
 """Begins the code of a path that a scan passes over on purpose."""
 
@@ -70,22 +69,34 @@ def failures(connection: sa.Connection, run_id: int, most: int = 200) -> tuple[F
 
 def tally(connection: sa.Connection, run_id: int) -> Tally:
     """What the run came to: of the documents that it worked on itself, and of files that it refused."""
-    worked = stages(connection, run_id)
+    worked = {one.stage: one for one in stages(connection, run_id)}
     refused = _count(connection, met, met.c.run_id == run_id, met.c.seen_as == "rejected")
     problem = tables.scan_problem
     is_unread = ~problem.c.code.startswith(_LEFT_OUT)
-    unread = _count(connection, problem, problem.c.run_id == run_id, is_unread)
     listed = runs.get(connection, run_id).facts.get("scan: listed")
-    read = [one for one in worked if one.stage in _PAGE_STAGES] or list(worked)
+    load, ocr = worked.get(Stage.LOAD), worked.get(Stage.OCR)
     return Tally(
-        documents=max((one.documents for one in worked), default=0) + refused,
-        lost_documents=sum(one.failed - one.failed_pages for one in worked) + refused,
-        pages=max((one.pages for one in read), default=0),
-        lost_pages=sum(one.failed_pages for one in worked),
-        cached=max((one.cached for one in worked if one.stage is Stage.OCR), default=0),
-        unread=unread,
+        documents=max((one.documents for one in worked.values()), default=0) + refused,
+        lost_documents=sum(one.failed - one.failed_pages for one in worked.values()) + refused,
+        pages=_pages_done(connection, run_id, worked),
+        lost_pages=sum(one.failed_pages for one in worked.values()),
+        cached=ocr.cached if ocr else 0,
+        loaded=load.documents - load.failed if load else 0,
+        unread=_count(connection, problem, problem.c.run_id == run_id, is_unread),
         listed=None if listed is None else int(listed),
     )
+
+
+def _pages_done(connection: sa.Connection, run_id: int, worked: Mapping[Stage, StageOutcome]) -> int:
+    """Pages that the run read or lost, blank ones too; of a run that read none those that it prepared."""
+    prepared, ocr = worked.get(Stage.PREPROCESS), worked.get(Stage.OCR)
+    if ocr is None or prepared is None:
+        return max((one.pages for one in (prepared, ocr) if one), default=0)
+    r = tables.reading
+    is_mine = (t.c.run_id == run_id) & (t.c.stage == Stage.PREPROCESS.value)
+    is_blank = (r.c.source == ReadingSource.NONE.value) & (r.c.created_at >= _began(run_id))
+    of_mine = r.c.document_id.in_(sa.select(t.c.document_id).where(is_mine))
+    return ocr.pages + prepared.failed_pages + _count(connection, r, is_blank, of_mine)
 
 
 def headway(

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 PARTIAL = "PartiallyDone"
 """Name of the state of a run that lost some of its pages, documents or files."""
 
-_VERBS = {"split": "prepared", "load": "loaded"}
+_VERBS = {"split": "prepared"}
 _MOST = 200
 _AGAIN = "Read them again: `pagemill backfill --status failed --status partial`. More: `pagemill status`."
 
@@ -48,6 +48,8 @@ def ending(mill: Mill, kind: str, *, is_stopped: bool = False, result: int | Non
 def tally_text(tally: Tally, verb: str) -> str:
     """What a run came to as a sentence, pages first."""
     parts = [_pages_text(tally, verb)] if tally.pages else []
+    if tally.loaded and not tally.pages:
+        parts = [f"{_count(tally.loaded, 'document')} loaded"]
     if tally.lost_documents:
         parts.append(f"{tally.lost_documents} of {_count(tally.documents, 'document')} failed or refused")
     if tally.unread:

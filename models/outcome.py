@@ -59,9 +59,12 @@ class Tally:
     lost_documents: int = 0
     """Of these: refused, or nothing more is tried on them."""
     pages: int = 0
+    """Read, or prepared where the run read none."""
     lost_pages: int = 0
     cached: int = 0
     """Pages of these that were read before."""
+    loaded: int = 0
+    """Documents that went into the knowledge base."""
     unread: int = 0
     """Files that could not be taken."""
     listed: int | None = None
@@ -75,7 +78,8 @@ class Tally:
     @property
     def is_lost(self) -> bool:
         """Nothing came of what was to be done."""
-        return bool(self.lost_documents or self.lost_pages) and self.pages == self.lost_pages
+        is_whole_loss = self.pages == self.lost_pages if self.pages else not self.loaded
+        return bool(self.lost_documents or self.lost_pages) and is_whole_loss
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,6 +111,23 @@ def test_a_tally_counts_what_was_lost(database: Database) -> None:
     assert tally_of(database) == Tally(documents=1, lost_documents=1, pages=3, lost_pages=1)
 
 
+def test_blank_pages_count_as_read_and_those_that_another_run_reads_do_not(database: Database) -> None:
+    register(database, intake("/a.pdf"))
+    split(database, 3)
+    prepare(database, blank=[2])
+    record(database, 1, timed(Stage.PREPROCESS, 1.0))
+    assert tally_of(database).pages == 3
+    record(database, 1, timed(Stage.OCR, 1.0, pages=1))
+    assert tally_of(database).pages == 2
+
+
+def test_a_run_that_only_loads_counts_documents(database: Database) -> None:
+    register(database, intake("/a.pdf"))
+    split(database, 3)
+    record(database, 1, timed(Stage.LOAD, 1.0))
+    assert tally_of(database) == Tally(documents=1, loaded=1)
+
+
 @pytest.mark.parametrize(("code", "unread"), [("source-unreadable", 1), ("ignored-hidden", 0)])
 def test_files_that_could_not_be_taken_count_unless_that_is_on_purpose(
     database: Database, code: str, unread: int
