@@ -4,41 +4,21 @@ Facts from the package chandra-ocr 0.1.8 and the repository datalab-to/chandra. 
 a grid of 32 pixels; the vendor's client snaps to 28 and has every picture resized twice.
 """
 
-from models.profile import Profile
 from models.profiles import chandra_prompts as prompts
 from models.profiles import chandra_terms as terms
 from models.profiles import serving
-from models.vlm import Pixels, ServeFlag, Task, Vlm
+from models.vlm import ServeFlag
 
-_TASKS = {
-    "layout": Task(prompt=prompts.LAYOUT_1, parser="chandra", about="the whole page in blocks with boxes"),
-    "plain": Task(prompt=prompts.PLAIN_1, parser="chandra", about="the whole page in blocks without boxes"),
-}
-
-PROFILE = Profile(
+PROFILE = terms.profile(
     name="chandra",
     title="Chandra 1, 9B, on a GPU",
-    engine="vllm",
     revision="datalab-to/chandra.1",
-    licence=terms.LICENCE,
-    scripts=terms.SCRIPTS,
-    long_edge_px=2_240,
-    min_pixels=1_572_864,
-    max_pixels=6_291_456,
-    grid_px=32,
-    resolution="legible",
-    x_height_px=11.0,
-    batch_pages=16,
-    timeout_s=1_200.0,
-    ladder=serving.ladder(*terms.hotter(0.3, 0.6)),
-    ladder_limits=terms.LIMITS,
-    vlm=Vlm(
-        served_name="chandra",
+    temperatures=(0.3, 0.6),
+    vlm=terms.vlm(
         weights="datalab-to/chandra",
         architecture="Qwen3VLForConditionalGeneration",
-        tasks=_TASKS,
-        pixels=Pixels(patch_px=16, merge=2, min_pixels=65_536, max_pixels=6_291_456),
-        sampling=terms.SAMPLING,
+        tasks=terms.tasks("chandra", prompts.LAYOUT_1, prompts.PLAIN_1),
+        min_pixels=65_536,
         context=32_768,
         prompt_tokens=700,
         most_in_flight=64,
@@ -56,7 +36,5 @@ PROFILE = Profile(
         least_vllm="0.11.0",
         least_transformers="4.57.0",
         checked_with="vLLM 0.25.1 on an H200 (Qwen3-VL-8B architecture at full size, random weights)",
-        most_errors=serving.MOST_ERRORS,
-        consent=terms.CONSENT,
     ),
 )

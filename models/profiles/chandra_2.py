@@ -4,16 +4,10 @@ Facts from the package chandra-ocr 0.2.0. The vendor serves it with room for 18,
 6.29 megapixels (6,144 tokens) and a reply of 12,384 pass: here it has 20,480.
 """
 
-from models.profile import Profile
 from models.profiles import chandra_prompts as prompts
 from models.profiles import chandra_terms as terms
 from models.profiles import serving
-from models.vlm import Pixels, ServeFlag, Task, Vlm
-
-_TASKS = {
-    "layout": Task(prompt=prompts.LAYOUT_2, parser="chandra-2", about="the whole page in blocks with boxes"),
-    "plain": Task(prompt=prompts.PLAIN_2, parser="chandra-2", about="the whole page in blocks without boxes"),
-}
+from models.vlm import ServeFlag
 
 _FLAGS = (
     *serving.COMMON,
@@ -40,30 +34,16 @@ _FLAGS = (
     *serving.BREAKING,
 )
 
-PROFILE = Profile(
+PROFILE = terms.profile(
     name="chandra-2",
     title="Chandra 2, 4B, on a GPU",
-    engine="vllm",
     revision="datalab-to/chandra-ocr-2.1",
-    licence=terms.LICENCE,
-    scripts=terms.SCRIPTS,
-    long_edge_px=2_240,
-    min_pixels=1_572_864,
-    max_pixels=6_291_456,
-    grid_px=32,
-    resolution="legible",
-    x_height_px=11.0,
-    batch_pages=16,
-    timeout_s=1_200.0,
-    ladder=serving.ladder(*terms.hotter(0.2, 0.6)),
-    ladder_limits=terms.LIMITS,
-    vlm=Vlm(
-        served_name="chandra",
+    temperatures=(0.2, 0.6),
+    vlm=terms.vlm(
         weights="datalab-to/chandra-ocr-2",
         architecture="Qwen3_5ForConditionalGeneration",
-        tasks=_TASKS,
-        pixels=Pixels(patch_px=16, merge=2, min_pixels=3_136, max_pixels=6_291_456),
-        sampling=terms.SAMPLING,
+        tasks=terms.tasks("chandra-2", prompts.LAYOUT_2, prompts.PLAIN_2),
+        min_pixels=3_136,
         context=20_480,
         prompt_tokens=800,
         most_in_flight=128,
@@ -72,7 +52,5 @@ PROFILE = Profile(
         least_vllm="0.17.0",
         least_transformers="5.2.0",
         checked_with="vLLM 0.32.0 on the CPU (a small model of the Qwen3.5 architecture)",
-        most_errors=serving.MOST_ERRORS,
-        consent=terms.CONSENT,
     ),
 )

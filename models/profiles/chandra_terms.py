@@ -1,7 +1,10 @@
-"""What Chandra's two models share: terms of the weights, scripts, sampling, retries."""
+"""What Chandra's two models share: terms of the weights, scripts, sampling, pictures, retries."""
 
+from typing import Any
+
+from models.profile import Profile
 from models.profiles import serving
-from models.vlm import LadderLimits, RepetitionDetection, Rung, Sampling
+from models.vlm import LadderLimits, Parser, Pixels, RepetitionDetection, Rung, Sampling, Task, Vlm
 
 LICENCE = "code Apache-2.0; weights OpenRAIL-M (modified): free below $2M revenue and funding, not for rivals"
 CONSENT = """\
@@ -29,10 +32,54 @@ SAMPLING = Sampling(
 )
 """The end of a turn has to be asked for: Chandra 2's own settings name <|endoftext|> alone."""
 
-LIMITS = LadderLimits(attempts=8, seconds=1_200.0, tokens=98_304)
+_MOST_PIXELS = 6_291_456
+"""3,072 x 2,048, as the vendor's client has it for both."""
 
 
-def hotter(*temperatures: float) -> tuple[Rung, ...]:
+def tasks(parser: Parser, layout: str, plain: str) -> dict[str, Task]:
+    """What either model can be asked, by its own prompts."""
+    return {
+        "layout": Task(prompt=layout, parser=parser, about="the whole page in blocks with boxes"),
+        "plain": Task(prompt=plain, parser=parser, about="the whole page in blocks without boxes"),
+    }
+
+
+def profile(*, name: str, title: str, revision: str, temperatures: tuple[float, ...], vlm: Vlm) -> Profile:
+    """A profile of one of the two; `temperatures` are those of the tries after the first."""
+    return Profile(
+        name=name,
+        title=title,
+        engine="vllm",
+        revision=revision,
+        licence=LICENCE,
+        scripts=SCRIPTS,
+        long_edge_px=2_240,
+        min_pixels=1_572_864,
+        max_pixels=_MOST_PIXELS,
+        grid_px=32,
+        resolution="legible",
+        x_height_px=11.0,
+        batch_pages=16,
+        timeout_s=1_200.0,
+        ladder=serving.ladder(*_hotter(temperatures)),
+        ladder_limits=LadderLimits(attempts=8, seconds=1_200.0, tokens=98_304),
+        vlm=vlm,
+    )
+
+
+def vlm(*, min_pixels: int, **fields: Any) -> Vlm:
+    """The served-model part: `fields` are those in which the two differ."""
+    return Vlm(
+        served_name="chandra",
+        pixels=Pixels(patch_px=16, merge=2, min_pixels=min_pixels, max_pixels=_MOST_PIXELS),
+        sampling=SAMPLING,
+        consent=CONSENT,
+        most_errors=serving.MOST_ERRORS,
+        **fields,
+    )
+
+
+def _hotter(temperatures: tuple[float, ...]) -> tuple[Rung, ...]:
     """The vendor's own cure for loops: more temperature, a wide nucleus."""
     when = serving.LOOPS + serving.ODD
     return tuple(

@@ -52,76 +52,61 @@ _COMPARED = _object(
 
 _PICTURES = 8
 
+
+def _asked(
+    name: str, english: str, chinese: str, about: str, schema: dict[str, Any], *, pictures: int = 1
+) -> dict[str, Task]:
+    """A task in both languages; the Chinese one is called NAME-zh."""
+
+    def task(prompt: str, about: str) -> Task:
+        return Task(prompt=prompt, parser="json", about=about, schema_=schema, max_images=pictures)
+
+    return {name: task(english, about), f"{name}-zh": task(chinese, "the same, asked in Chinese")}
+
+
 TASKS: dict[str, Task] = {
-    "transcribe": Task(
-        prompt="Transcribe every printed or written word in the picture, line by line in reading order, "
-        "exactly as it stands there and in its own language. Leave out nothing and add nothing. Answer as "
-        "JSON.",
-        parser="json",
-        about="all words in the picture, line by line",
-        schema_=_TRANSCRIPT,
+    **_asked(
+        "transcribe",
+        "Transcribe every printed or written word in the picture, line by line in reading order, exactly as "
+        "it stands there and in its own language. Leave out nothing and add nothing. Answer as JSON.",
+        "请按阅读顺序逐行转写图片中所有印刷或手写的文字，保持原文语言，不要遗漏，也不要添加。请用JSON回答。",
+        "all words in the picture, line by line",
+        _TRANSCRIPT,
     ),
-    "transcribe-zh": Task(
-        prompt="请按阅读顺序逐行转写图片中所有印刷或手写的文字，保持原文语言，不要遗漏，也不要添加。请用JSON回答。",
-        parser="json",
-        about="the same, asked in Chinese",
-        schema_=_TRANSCRIPT,
-    ),
-    "shelf": Task(
-        prompt="Describe the shelf or counter: each product with name, brand, place, price and number of "
-        "facings, the gaps where goods are missing, and all legible text. Answer in English as JSON.",
-        parser="json",
-        about="products, places, prices, gaps",
-        schema_=_SHELF,
-    ),
-    "shelf-zh": Task(
-        prompt="请描述货架或柜台：每种商品的名称、品牌、位置、价格和排面数，缺货的空位，以及所有可辨认的文字。"
+    **_asked(
+        "shelf",
+        "Describe the shelf or counter: each product with name, brand, place, price and number of facings, "
+        "the gaps where goods are missing, and all legible text. Answer in English as JSON.",
+        "请描述货架或柜台：每种商品的名称、品牌、位置、价格和排面数，缺货的空位，以及所有可辨认的文字。"
         "请用中文以JSON回答。",
-        parser="json",
-        about="the same in Chinese",
-        schema_=_SHELF,
+        "products, places, prices, gaps",
+        _SHELF,
     ),
-    "hygiene": Task(
-        prompt="Check the hygiene of this kitchen or shop: clothing, surfaces, floor, storage, waste, pests, "
-        "raw beside cooked food. For each rule say whether it is met and what in the picture shows it; where "
-        "the picture does not show it, say so. Answer in English as JSON.",
-        parser="json",
-        about="rules of hygiene, met or violated, with what shows it",
-        schema_=_HYGIENE,
-    ),
-    "hygiene-zh": Task(
-        prompt="请检查该厨房或店铺的卫生情况：着装、台面、地面、存放、垃圾、虫害、生熟分开。对每条规定说明是否符合，"
+    **_asked(
+        "hygiene",
+        "Check the hygiene of this kitchen or shop: clothing, surfaces, floor, storage, waste, pests, raw "
+        "beside cooked food. For each rule say whether it is met and what in the picture shows it; where the "
+        "picture does not show it, say so. Answer in English as JSON.",
+        "请检查该厨房或店铺的卫生情况：着装、台面、地面、存放、垃圾、虫害、生熟分开。对每条规定说明是否符合，"
         "并指出图中的依据；图中看不出的请如实说明。请用中文以JSON回答。",
-        parser="json",
-        about="the same in Chinese",
-        schema_=_HYGIENE,
+        "rules of hygiene, met or violated, with what shows it",
+        _HYGIENE,
     ),
-    "count": Task(
-        prompt="Count the objects in the picture by kind and in all. Answer in English as JSON.",
-        parser="json",
-        about="objects by kind, and how many",
-        schema_=_COUNTED,
+    **_asked(
+        "count",
+        "Count the objects in the picture by kind and in all. Answer in English as JSON.",
+        "请按种类数出图片中的物品，并给出总数。请用中文以JSON回答。",
+        "objects by kind, and how many",
+        _COUNTED,
     ),
-    "count-zh": Task(
-        prompt="请按种类数出图片中的物品，并给出总数。请用中文以JSON回答。",
-        parser="json",
-        about="the same in Chinese",
-        schema_=_COUNTED,
-    ),
-    "compare": Task(
-        prompt="Compare the pictures: what is the same, what differs from the first to the others, and "
-        "whether they show the same place. Answer in English as JSON.",
-        parser="json",
-        about="two pictures or more: same and different",
-        schema_=_COMPARED,
-        max_images=_PICTURES,
-    ),
-    "compare-zh": Task(
-        prompt="请比较这些图片：哪些相同，后面的图片与第一张有何不同，以及是否为同一地点。请用中文以JSON回答。",
-        parser="json",
-        about="the same in Chinese",
-        schema_=_COMPARED,
-        max_images=_PICTURES,
+    **_asked(
+        "compare",
+        "Compare the pictures: what is the same, what differs from the first to the others, and whether they "
+        "show the same place. Answer in English as JSON.",
+        "请比较这些图片：哪些相同，后面的图片与第一张有何不同，以及是否为同一地点。请用中文以JSON回答。",
+        "two pictures or more: same and different",
+        _COMPARED,
+        pictures=_PICTURES,
     ),
     "question": Task(
         prompt="{question}",
