@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from prefect.events.actions import ChangeFlowRunState, RunDeployment
 from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
@@ -55,8 +55,7 @@ def test_silent_runs_are_crashed(name: str) -> None:
 
 
 def test_a_run_is_silent_only_after_several_heartbeats_were_missed() -> None:
-    settings = load_settings()
-    told = client_variables(settings.root, "http://127.0.0.1:1/api", None)
+    told = client_variables(load_settings().root, "http://127.0.0.1:1/api", None)
     beat = dt.timedelta(seconds=float(told["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"]))
     assert trigger_of(RULES["pagemill-crash-silent-runs"]).within >= 3 * beat
 
@@ -78,17 +77,18 @@ def test_all_deployments_but_the_hourly_one_are_started_again() -> None:
     match = trigger.match_related
     assert not isinstance(match, list)
     (tag,) = match.root.values() if hasattr(match, "root") else match.values()
-    resumed = {
-        one.full_name for one in DEPLOYMENTS if f"prefect.tag.{one.tags[0] if one.tags else ''}" == tag
-    }
-    assert {one.full_name for one in DEPLOYMENTS} - resumed == {"maintain/hourly"}
+    resumed = {one.entrypoint for one in DEPLOYMENTS if [f"prefect.tag.{name}" for name in one.tags] == [tag]}
+    assert {one.entrypoint for one in DEPLOYMENTS} - resumed == {"flows.maintain.maintain"}
 
 
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.from_regex(r"\A[a-z_]{1,8}\Z"), values, max_size=4))
 def test_the_new_run_gets_the_parameters_of_the_old_whatever_they_hold(parameters: dict[str, Any]) -> None:
     assert handed_on(parameters) == parameters
 
 
+@pytest.mark.slow
 def test_quotes_and_markup_in_a_path_survive() -> None:
     paths = ["/a 'quoted' & <odd> \"folder\"", "/日本語", "{{ flow_run.id }}", "back\\slash"]
     assert handed_on({"paths": paths, "jobs": None}) == {"paths": paths, "jobs": None}
