@@ -12,6 +12,7 @@ from prefect.exceptions import PrefectException
 from prefect.states import Cancelled, Completed, Failed
 
 from db import outcomes
+from models.errors import PASSING, Code
 from models.outcome import FailedWork, StageOutcome, Tally
 from models.text import printable
 from tasks.mill import Mill
@@ -23,7 +24,6 @@ PARTIAL = "PartiallyDone"
 
 _VERBS = {"split": "prepared"}
 _MOST = 200
-_AGAIN = "Read them again: `pagemill backfill --status failed --status partial`. More: `pagemill status`."
 
 
 def ending(mill: Mill, kind: str, *, is_stopped: bool = False, result: int | None = None) -> State[int]:
@@ -87,26 +87,39 @@ def tell(mill: Mill, kind: str) -> None:
             create_table_artifact(
                 table=[row_of(outcome) for outcome in worked],
                 key=f"{kind}-stages",
-                description=f"Stages of run {mill.run_id}. More: pagemill timings",
+                description=f"Run {mill.run_id}. Seconds (s) are of one page. More: pagemill timings",
             )
         if failed:
             create_markdown_artifact(
-                markdown=failures_text(failed), key=f"{kind}-failures", description=f"Run {mill.run_id}"
+                markdown=failures_text(failed),
+                key=f"{kind}-failures",
+                description=f"Lost in run {mill.run_id}",
             )
     except (PrefectException, httpx.HTTPError) as error:
         log.warning("artifacts of run=%d not published: %s", mill.run_id, type(error).__name__)
 
 
 def failures_text(failed: Sequence[FailedWork]) -> str:
-    """Document, page, code and what happened, as Markdown; names and messages cannot break its table."""
-    lines = ["| document | page | code | what happened |", "| --- | --- | --- | --- |"]
+    """Document, page, code, what happened and what to do; names and messages cannot break the table."""
+    lines = ["| document | page | code | what happened | what to do |", "| --- | --- | --- | --- | --- |"]
     lines += [
         f"| {work.document_id} {_cell(work.name)} | {work.page_no or 'all'} | `{work.code}` "
-        f"| {_cell(work.message)} |"
+        f"| {_cell(work.message)} | {remedy_of(work)} |"
         for work in failed
     ]
     more = ["", f"Only the first {_MOST} are shown."] if len(failed) >= _MOST else []
-    return "\n".join([*lines, *more, "", _AGAIN])
+    return "\n".join([*lines, *more, "", "More: `pagemill status`, `pagemill report`."])
+
+
+def remedy_of(work: FailedWork) -> str:
+    """What a person can do about it."""
+    if work.code in PASSING:
+        return "Nothing: the next ingest tries it again."
+    if work.page_no:
+        return f"`pagemill review retry {work.document_id}:{work.page_no}`"
+    if work.code == Code.NEEDS_PASSWORD:
+        return "Add its password, ingest it again."
+    return f"Put a good copy in its place, or try again: `pagemill backfill --doc {work.document_id} --go`"
 
 
 def row_of(outcome: StageOutcome) -> dict[str, Any]:
@@ -118,9 +131,9 @@ def row_of(outcome: StageOutcome) -> dict[str, Any]:
         "ok": outcome.ok,
         "failed": outcome.failed,
         "cached": outcome.cached,
-        "p50 s a page": None if outcome.page_p50_s is None else round(outcome.page_p50_s, 3),
-        "p95 s a page": None if outcome.page_p95_s is None else round(outcome.page_p95_s, 3),
-        "pages a second": round(outcome.pages_per_s, 2),
+        "p50 s": None if outcome.page_p50_s is None else round(outcome.page_p50_s, 3),
+        "p95 s": None if outcome.page_p95_s is None else round(outcome.page_p95_s, 3),
+        "pages/s": round(outcome.pages_per_s, 2),
     }
 
 

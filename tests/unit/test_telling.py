@@ -6,19 +6,20 @@ import pytest
 
 from flows.naming import run_name
 from flows.showing import progress_text
-from flows.telling import failures_text, row_of, tally_text
+from flows.telling import failures_text, remedy_of, row_of, tally_text
 from models.outcome import FailedWork, Headway, StageOutcome, Tally
 from models.stage import Stage
 
 
-def failed(name: str = "/in/a.pdf", message: str = "Torn.", page_no: int = 2) -> FailedWork:
-    return FailedWork(7, name, page_no, "render-failed", message)
+def failed(
+    name: str = "/in/a.pdf", message: str = "Torn.", page_no: int = 2, code: str = "render-failed"
+) -> FailedWork:
+    return FailedWork(7, name, page_no, code, message)
 
 
 def test_a_failure_names_document_page_code_and_what_to_do() -> None:
     text = failures_text([failed()])
-    assert "| 7 /in/a.pdf | 2 | `render-failed` | Torn. |" in text
-    assert "pagemill backfill" in text
+    assert "| 7 /in/a.pdf | 2 | `render-failed` | Torn. | `pagemill review retry 7:2` |" in text
 
 
 def test_a_failed_document_has_no_page() -> None:
@@ -28,8 +29,20 @@ def test_a_failed_document_has_no_page() -> None:
 @pytest.mark.parametrize("odd", ["a|b.pdf", "a\nb.pdf", "a\ud800.pdf"])
 def test_odd_names_break_no_table(odd: str) -> None:
     row = next(line for line in failures_text([failed(name=odd)]).splitlines() if line.startswith("| 7"))
-    assert row.replace("\\|", "").count("|") == 5
+    assert row.replace("\\|", "").count("|") == 6
     row.encode()
+
+
+@pytest.mark.parametrize(
+    ("work", "remedy"),
+    [
+        (failed(code="engine-unavailable"), "the next ingest"),
+        (failed(page_no=0, code="needs-password"), "Add its password"),
+        (failed(page_no=0, code="zero-pages"), "`pagemill backfill --doc 7 --go`"),
+    ],
+)
+def test_what_to_do_follows_from_what_failed(work: FailedWork, remedy: str) -> None:
+    assert remedy in remedy_of(work)
 
 
 def test_a_list_that_was_cut_says_so() -> None:
@@ -55,9 +68,9 @@ def test_the_table_of_stages_has_every_column() -> None:
         "ok": 8,
         "failed": 3,
         "cached": 4,
-        "p50 s a page": 0.123,
-        "p95 s a page": None,
-        "pages a second": 2.0,
+        "p50 s": 0.123,
+        "p95 s": None,
+        "pages/s": 2.0,
     }
 
 
