@@ -1,6 +1,6 @@
 """Scaling out: the same work on one host and on two, which share Postgres and the store, and nothing else.
 
-    python -m bench.hosts [--pages 120] [--rounds 2] [--write docs/scaling.md]
+    python -m bench.hosts [--pages 120] [--rounds 2] [--port 22432]
 
 A host is a network namespace with a name of its own and one core (2 cores: two hosts). Postgres listens on
 the cables, asks for a password, and is reached by TCP; the store is a folder that each home links to. Every

@@ -11,8 +11,8 @@ import httpx
 import psutil
 import pytest
 from prefect.client.orchestration import SyncPrefectClient
+from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterId
 from prefect.client.schemas.objects import FlowRun
-from prefect.client.schemas.sorting import FlowRunSort
 
 from db import embedded, postmaster
 from flows.installation import deployments, pools, services
@@ -156,8 +156,8 @@ def test_a_killed_run_is_shown_as_crashed_and_started_again_as_it_was_asked_for(
     with mill.client() as client:
         adhoc = client.read_deployment_by_name("ingest/adhoc")
         run = client.create_flow_run_from_deployment(adhoc.id, parameters=asked)
-        wait_for(lambda: kill_run(run.id))
-        wait_for(lambda: again(client, run))
+        wait_for(lambda: kill_run(run.id), 300)
+        wait_for(lambda: again(client, run), 300)
         (other,) = again(client, run)
         assert client.read_flow_run(run.id).state_name == "Crashed"
     assert other.parameters == run.parameters
@@ -165,10 +165,10 @@ def test_a_killed_run_is_shown_as_crashed_and_started_again_as_it_was_asked_for(
 
 
 def again(client: SyncPrefectClient, run: FlowRun) -> list[FlowRun]:
-    """Runs that the server's own rule asked for, of the deployment of a run."""
-    found = client.read_flow_runs(sort=FlowRunSort.EXPECTED_START_TIME_DESC, limit=20)
-    ours = [one for one in found if one.created_by and one.created_by.type == "AUTOMATION"]
-    return [one for one in ours if one.deployment_id == run.deployment_id]
+    """Runs of the same deployment that the server's own rule asked for."""
+    wanted = DeploymentFilter(id=DeploymentFilterId(any_=[run.deployment_id]))
+    found = client.read_flow_runs(deployment_filter=wanted)
+    return [one for one in found if one.created_by and one.created_by.type == "AUTOMATION"]
 
 
 def kill_run(run_id: UUID) -> bool:

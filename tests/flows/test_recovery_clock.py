@@ -45,12 +45,11 @@ def _registered(yard: Yard) -> Mill:
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler to put a clock off")
-@pytest.mark.parametrize("off", ["3600", "-3600"])
-def test_a_run_on_a_machine_an_hour_off_enters_true_times(
-    yard: Yard, postgres: str, tmp_path: Path, off: str
+def test_a_run_on_a_machine_an_hour_behind_enters_true_times(
+    yard: Yard, postgres: str, tmp_path: Path
 ) -> None:
     factories.write(yard.inbox / "a.pdf", factories.pdf("ONE", "TWO"))
-    wrong = {"LD_PRELOAD": str(make_clock(tmp_path)), "CLOCK_OFF_S": off}
+    wrong = {"LD_PRELOAD": str(make_clock(tmp_path)), "CLOCK_OFF_S": "-3600"}
     command = [sys.executable, "-c", _RUN, postgres, str(yard.home), str(yard.inbox)]
     subprocess.run(command, env=os.environ | wrong, check=True)
     assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
