@@ -5,6 +5,7 @@ from prefect.context import FlowRunContext
 from models.profile import Profile
 from models.stage import Stage
 from tasks.drain import Lane, Line
+from tasks.gate import Gate
 from tasks.load import load_batch
 from tasks.ocr import OcrLane
 from tasks.preprocess import preprocess_batch
@@ -18,6 +19,9 @@ _RECORDED = 16
 # Two lanes overlap: while one commits, the other keeps the workers busy.
 _LANES = 2
 
+_WORTH, _GATHER_S = 128, 15.0
+"""Pages that are worth a task run, and how long to wait for so many while documents are being split."""
+
 _SPAN = 1_024
 """Documents or pages of one task run, for stages whose work trickles in."""
 
@@ -27,7 +31,7 @@ def split_lines() -> list[Lane]:
     return [
         Line(Stage.SPLIT, split_batch, _at_once(8), _LANES),
         # The first pages are prepared in small batches, so that reading begins soon.
-        Line(Stage.PREPROCESS, preprocess_batch, _at_once(32), _LANES, first=_at_once(1)),
+        Line(Stage.PREPROCESS, preprocess_batch, _at_once(32), _LANES, first=_at_once(1), gate=_gate()),
     ]
 
 
@@ -42,6 +46,11 @@ def load_lines() -> list[Lane]:
         Span(Line(Stage.VALIDATE, revalidate_batch, _at_once(16)), _SPAN),
         Span(Line(Stage.LOAD, load_batch, 4, _LANES), _SPAN),
     ]
+
+
+def _gate() -> Gate | None:
+    """With a Prefect server: pages are drawn sooner than documents are split, and come a few at a time."""
+    return Gate(Stage.PREPROCESS, Stage.SPLIT, _WORTH, _GATHER_S) if FlowRunContext.get() else None
 
 
 def _at_once(claims: int) -> int:

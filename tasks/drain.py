@@ -16,6 +16,7 @@ from typing import Protocol
 from models.claim import Claim
 from models.errors import DatabaseUnreachable, PagemillError, TransientError
 from models.stage import Stage
+from tasks.gate import Gate
 from tasks.mill import Mill
 from tasks.telemetry import sampled
 
@@ -67,6 +68,8 @@ class Line:
     lanes: int = 1
     first: int = 0
     """Claims of the first batch, when that is to be done soon; batches then grow. 0: at once the limit."""
+    gate: Gate | None = None
+    """What batches that have grown to its worth wait for."""
 
     def run(self, mill: Mill, is_over: IsOver, deadline: float) -> None:
         """As Lane says."""
@@ -102,21 +105,30 @@ class Shift:
         line, mill = self._line, self._mill
         self._news.clear()
         try:
-            claims = mill.claim(line.stage, self._limit)
+            claims = self._claim()
             if claims:
                 work(mill, claims)
                 self.count += len(claims)
                 mill.bells.worked(line.stage)
-            elif self._is_over():
+            elif claims is not None and self._is_over():
                 self._is_done = True
         except (TransientError, DatabaseUnreachable) as error:
             self._pause_s = self._patience.after(error)
         else:
             self._patience.restore()
             self._pause_s = 0 if claims else longer(self._pause_s)
-            self._limit = min(self._limit * _GROWTH, line.limit) if claims else line.first or line.limit
+            if claims is not None:
+                self._limit = min(self._limit * _GROWTH, line.limit) if claims else line.first or line.limit
         if not self._is_done:
             _pause(mill, self._news, self._pause_s)
+
+    def _claim(self) -> list[Claim] | None:
+        """A batch; None while the gate is closed."""
+        gate, stage = self._line.gate, self._line.stage
+        if gate is None or self._limit < gate.worth:
+            return self._mill.claim(stage, self._limit)
+        with gate.lock:
+            return self._mill.claim(stage, self._limit) if gate.opens(self._mill) else None
 
 
 class Patience:
