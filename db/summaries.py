@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from db import runs, tables
 from models.document import DocumentStatus
-from models.stage import ClaimStatus, Stage
+from models.stage import ClaimStatus, Outcome, Stage
 from models.summary import DocumentSummary, RunSummary
 from models.verdict import Verdict
 
@@ -74,11 +74,15 @@ def _verdicts(connection: sa.Connection, run_id: int) -> dict[int, dict[Verdict,
     return found
 
 
+# Of tries in vain nothing was read; of partial ones most was.
+_READ = (Outcome.OK.value, Outcome.PARTIAL.value)
+
+
 def _pages_read(connection: sa.Connection, run_id: int) -> int:
     t = tables.stage_run
     read = sa.select(sa.func.coalesce(sa.func.sum(t.c.pages - t.c.cached), 0))
     number: int = connection.execute(
-        read.where(t.c.run_id == run_id, t.c.stage == Stage.OCR.value)
+        read.where(t.c.run_id == run_id, t.c.stage == Stage.OCR.value, t.c.outcome.in_(_READ))
     ).scalar_one()
     return number
 

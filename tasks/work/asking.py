@@ -140,7 +140,10 @@ def _refuse(response: httpx.Response, url: str, vlm: Vlm) -> None:
     if response.status_code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
         raise ConfigurationError(f"The OCR server {url} wants a key: set PAGEMILL_OCR_API_KEY.")
     if response.status_code == httpx.codes.NOT_FOUND:
-        raise ConfigurationError(f"The OCR server {url} does not serve '{vlm.served_name}': {message}")
+        raise ConfigurationError(
+            f"The OCR server {url} does not serve '{vlm.served_name}': {message} Start "
+            f"it with --served-model-name {vlm.served_name}, or name another with PAGEMILL_OCR_URL."
+        )
     try:
         faults.raise_for(response)
     except (faults.Away, faults.Broken, faults.Busy) as error:

@@ -53,7 +53,12 @@ def test_pages_not_read_yet_have_no_verdict(database: Database) -> None:
 def test_seconds_and_pages_are_those_of_this_run_alone(database: Database) -> None:
     document_id = steps.register(database, steps.intake("/scans/a.pdf")).documents[0]
     steps.register(database, steps.intake("/scans/a.pdf"))
-    mine = [spent(document_id, Stage.SPLIT, 0.5, 3), spent(document_id, Stage.OCR, 6.0, 3, cached=1)]
+    in_vain = replace(spent(document_id, Stage.OCR, 0.0, 3), attempt=2, outcome=Outcome.RETRY)
+    mine = [
+        spent(document_id, Stage.SPLIT, 0.5, 3),
+        spent(document_id, Stage.OCR, 6.0, 3, cached=1),
+        in_vain,
+    ]
     database.run(lambda conn: timings.record(conn, 1, mine))
     database.run(lambda conn: timings.record(conn, 2, [spent(document_id, Stage.LOAD, 0.25, 3)]))
     one, two = of_run(database, 1), of_run(database, 2)

@@ -99,7 +99,7 @@ def test_a_server_that_is_away_is_told_with_the_remedy(tmp_path: Path) -> None:
 def test_a_wrong_model_name_and_a_refused_picture_are_told_apart(tmp_path: Path) -> None:
     with (
         ScriptedVllm(Said("x"), model=Model(name="other")) as server,
-        pytest.raises(ConfigurationError, match="does not serve 'tiny'"),
+        pytest.raises(ConfigurationError, match=r"does not serve 'tiny'.*--served-model-name tiny"),
     ):
         ask(server.url, talker(), request(tmp_path), lambda _: None)
     with (
