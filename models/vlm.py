@@ -3,7 +3,7 @@
 import math
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from models.region import RegionKind
 
@@ -170,6 +170,13 @@ class Vlm(_Frozen):
     """Share of characters that may be wrong on golden pages before a server gets pages; 0: it reads none."""
     consent: str = ""
     """Terms that whoever uses the weights has to agree to; asked for once, at first use."""
+
+    @model_validator(mode="after")
+    def _regions_name_tasks(self) -> "Vlm":
+        unknown = sorted(set(self.regions.values()) - set(self.tasks))
+        if unknown:
+            raise ValueError(f"regions: there is no task '{unknown[0]}'; known: {', '.join(self.tasks)}")
+        return self
 
     def task(self, name: str) -> Task:
         """A task by name; the first for an empty one. Raises KeyError."""

@@ -48,6 +48,21 @@ def test_every_key_of_a_profile_can_be_set(tmp_path: Path) -> None:
     assert (profile.vlm.served_name, profile.vlm.sampling.stop) == ("org/model", ("</s>",))
 
 
+def test_a_file_says_which_task_a_kind_of_region_is_asked_with(tmp_path: Path) -> None:
+    profile = load_profile(write(tmp_path, "mine.toml", f'[vlm.regions]\ntable = "text"\n{LEAST}'))
+    assert profile.vlm is not None
+    assert profile.vlm.regions == {"table": "text"}
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [('table = "tables"', "no task 'tables'; known: text"), ('plot = "text"', "vlm.regions")],
+)
+def test_a_region_of_no_kind_or_task_is_told(tmp_path: Path, line: str, told: str) -> None:
+    with pytest.raises(ConfigurationError, match=told):
+        load_profile(write(tmp_path, "mine.toml", f"[vlm.regions]\n{line}\n{LEAST}"))
+
+
 def test_a_changed_file_is_another_revision(tmp_path: Path) -> None:
     first = load_profile(write(tmp_path, "mine.toml"))
     second = load_profile(write(tmp_path, "mine.toml", LEAST.replace("page.", "whole page.")))
