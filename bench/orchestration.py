@@ -158,7 +158,7 @@ def run(
                 process.terminate()
     if process.returncode:
         raise SystemExit((home / "run.log").read_text()[-4000:])
-    told: dict[str, Any] = json.loads(process.stdout.read().splitlines()[-1])
+    told: dict[str, Any] = json.loads(process.communicate()[0].splitlines()[-1])
     return told, children_s() - before
 
 

@@ -12,10 +12,12 @@ import sqlalchemy as sa
 from bench import corpus, ingested, installation, memory, overhead, pipeline, scanning
 from db import tables
 from db.engine import Database
+from models.settings import load_settings
 from tasks.work.doubles.vllm_server import Said, ScriptedVllm
 from tasks.work.processes.background import MARK
 from tests import factories
 from tests.bench import toys
+from tests.flows.yard import Yard
 
 
 def test_a_fixed_profile_answers_with_just_so_many_tokens_and_tries_once() -> None:
@@ -38,6 +40,21 @@ def test_the_pipeline_is_measured_against_ready_made_requests(in_process: None, 
     assert (ingest["pages"], raw["pages"], raw["failed"]) == (2, 2, 0)
     assert ingest["cpu_s_per_page"] > 0
     assert raw["of_raw"] == 1
+
+
+@pytest.mark.slow
+def test_a_picture_that_several_pages_share_is_sent_once(
+    database: Database, postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard = Yard(database, tmp_path / "home", tmp_path / "in")
+    factories.write(yard.inbox / "a.pdf", factories.pdf("The same page", "Another page", title="A"))
+    factories.write(yard.inbox / "b.pdf", factories.pdf("The same page", title="B"))
+    yard.ingest(recipe=("long_edge_px=400",))
+    assert len(yard.rows("reading")) == 3
+    settings = load_settings(home=yard.home, database_url=postgres)
+    paths = pipeline.sent(settings)
+    assert len(paths) == len(set(paths)) == 2
+    assert all(path.is_file() for path in paths)
 
 
 def test_samples_are_told_apart_by_role_and_only_what_is_new_counts() -> None:
