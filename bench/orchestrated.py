@@ -131,6 +131,11 @@ class Threads:
             )
 
 
+def is_ours(name: str) -> bool:
+    """Whether a thread of this name is pagemill's or its worker pools'; the others are Prefect's."""
+    return name.startswith(_OURS) or any(loop in name for loop in _POOL)
+
+
 def main() -> None:
     """Run, then tell."""
     meter, threads = Meter(), Threads()
@@ -141,7 +146,7 @@ def main() -> None:
     settings = load_settings()
     run_ingest(settings, [sys.argv[1]], "ppocr", sys.argv[2:])
     by_thread = threads.close()
-    prefects = {name: s for name, s in by_thread.items() if not name.startswith(_OURS)}
+    prefects = {name: s for name, s in by_thread.items() if not is_ours(name)}
     told = {
         "process_s": time.process_time(),
         "calls_s": meter.calls_s,

@@ -67,6 +67,14 @@ def test_cpu_of_threads_is_told_by_name() -> None:
     assert "MainThread" in told
 
 
+@pytest.mark.parametrize(
+    ("name", "is_ours"),
+    [("lane", True), ("Thread-3 (message_manager_loop)", True), ("EventsWorker", False), ("screen", False)],
+)
+def test_threads_are_prefects_unless_they_are_known(name: str, is_ours: bool) -> None:
+    assert orchestrated.is_ours(name) is is_ours
+
+
 def test_prefects_share_is_of_all_cpu() -> None:
     found = rows()
     assert found["Prefect's share of all CPU"]["value"] == round(10 / 52, 4)
