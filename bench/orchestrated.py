@@ -27,18 +27,10 @@ from tasks.work.engines import ppocr
 from tasks.work.engines.fake import FakeEngine, said
 
 _LOOK_S = 0.5
-_OURS = (
-    "MainThread",
-    "lane",
-    "scan",
-    "fake-engine",
-    "heartbeat",
-    "telemetry",
-    "bells",
-    "watch",
-    "Thread-pool",
-)
-"""Threads of pagemill and of its worker pools, by the start of their names."""
+_OURS = ("MainThread", "lane", "scan", "fake-engine", "heartbeat", "telemetry", "watch", "native")
+"""Threads of pagemill, by the start of their names, and of libraries in C."""
+_POOL = ("task_scheduler_loop", "pool_manager_loop", "message_manager_loop")
+"""Threads of the worker pools, by the functions that they run, which stand at the end of their names."""
 
 
 class LayerEngine(FakeEngine):
