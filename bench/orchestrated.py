@@ -87,7 +87,8 @@ class Meter:
     def _count(self, this: Any, seconds: float) -> None:
         with self._lock:
             self.calls_s += seconds
-            self.task_runs[this.name] += isinstance(this, Task)
+            if isinstance(this, Task):
+                self.task_runs[this.name] += 1
 
 
 class Threads:

@@ -40,6 +40,7 @@ _BARS = {
     "of_raw": "Pages a second, of the raw server's",
     "s_per_page": "Seconds a page",
     "cpu_s_per_page": "CPU seconds a page",
+    "without_start_s_per_page": "CPU seconds a page, start left out",
     "ours_ms": "CPU of pagemill, ms a page",
     "pypdfium2_ms": "CPU of pypdfium2, ms a page",
     "pdftoppm_ms": "CPU of pdftoppm, ms a page",
