@@ -18,10 +18,14 @@ from tasks.work.tuning import override, toml, trial
 from tasks.work.tuning.choices import choices
 from tasks.work.tuning.journal import Journal, evidence
 from tasks.work.tuning.row import Row
+from tasks.work.tuning.stand import why_not
 from tests import served
 from tests.unit import vlms
 
 GLM = PROFILES["glm-ocr"]
+CHAINED = """(EngineCore pid=7) ERROR 11-30 [core.py:1] ValueError: No common block size for 16.
+RuntimeError: Engine core initialization failed. See root cause above.
+"""
 UNTUNED = Row(what="untuned", resolution="legible", pages=8, pages_per_s=2.0)
 WINNER = Row(
     what="--max-num-seqs 256", flags=("--max-num-seqs", "256"), resolution="fixed", in_flight=64,
@@ -198,3 +202,23 @@ def test_connections_that_break_are_no_measurement_of_a_dead_server(tmp_path: Pa
     with ScriptedVllm([Drops(), Said("One"), Said("Two")]) as server:
         outcome = trial.read(served.PROFILE, server.url, "", [served.page(tmp_path, n) for n in range(2)], 1)
     assert outcome.failed == 0
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        ("", "it said nothing"),
+        ("loading\n\nKilled\n", "Killed"),
+        (
+            "serve.py: error: argument --block-size: invalid choice: '7'",
+            "error: argument --block-size: invalid choice: '7'",
+        ),
+        (CHAINED, "ValueError: No common block size for 16."),
+        ("torch.OutOfMemoryError: CUDA out of memory.\nbye", "torch.OutOfMemoryError: CUDA out of memory."),
+    ],
+)
+def test_why_a_server_did_not_start_is_the_error_that_its_log_ends_with(
+    tmp_path: Path, log: str, said: str
+) -> None:
+    (tmp_path / "log").write_text(log)
+    assert why_not(tmp_path / "log") == said

@@ -1,5 +1,6 @@
 """The real servers that a tuning starts, one at a time, on one GPU or the CPU."""
 
+import re
 import shlex
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from tasks.work.tuning.trial import Outcome, read
 
 _LOOK_S = 0.5
 _SAID_CHARS = 300
+_ERROR = re.compile(r"(?:^|\s)([\w.]*(?:Error|Exception): \S.*|error: .*)$")
 
 
 @dataclass(slots=True)
@@ -64,7 +66,7 @@ class Stand:
                 time.sleep(_LOOK_S)
                 watched.tick()
             if watched.state is not State.READY:
-                raise EngineUnavailable(f"It did not start: {_why(log)} (log {log})")
+                raise EngineUnavailable(f"It did not start: {why_not(log)} (log {log})")
             yield server.url
         finally:
             watched.stop()
@@ -86,8 +88,12 @@ class Stand:
         self.record.keep(self.plan, self.gpu, works=works, said=said, flags=flags)
 
 
-def _why(log: Path) -> str:
-    """The last line of a log that speaks of an error, else the last one."""
+def why_not(log: Path) -> str:
+    """What a server's log gives as the reason of its end: the last error it names, else its last line.
+
+    vLLM ends with an error that only says that there was one before.
+    """
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    told = [line for line in lines if "error" in line.lower()]
-    return (told or lines or ["it said nothing"])[-1][-_SAID_CHARS:]
+    errors = [found[1] for line in lines if (found := _ERROR.search(line))]
+    told = [error for error in errors if "root cause" not in error]
+    return (told or lines or ["it said nothing"])[-1][:_SAID_CHARS]
