@@ -8,6 +8,7 @@ from pathlib import Path
 from bench.goodpages import read_as
 from bench.truths import ERRATA, Truth, requests, truths
 from models.engine import OcrRequest
+from models.errors import PageFailed
 from models.profiles import get
 from models.reading import Reading
 from models.text import clean
@@ -58,10 +59,13 @@ def _pages(truth: Truth, most: int, home: Path) -> Iterator[tuple[str, OcrReques
 
 
 def read_well(pages: Sequence[Known], jobs: int) -> Iterator[tuple[Known, Reading]]:
-    """What the default engine reads correctly, with its readings."""
+    """What the default engine reads correctly, with its readings; not what it takes too long for."""
     with closing(open_engine(get("ppocr"), jobs)) as engine:
         futures = [engine.submit(one.request) for one in pages]
-        readings = [future.result() for future in futures]
-    for one, reading in zip(pages, readings, strict=True):
+        errors = [future.exception() for future in futures]
+    for one, future, error in zip(pages, futures, errors, strict=True):
+        if isinstance(error, PageFailed):
+            continue
+        reading = future.result()
         if agreement(one.truth, reading.text) >= _WELL_READ:
             yield one, reading

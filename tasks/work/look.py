@@ -58,14 +58,16 @@ def at_picture(picture: Image.Image, recipe: Recipe) -> Look:
     if found.is_blank:
         return Look(ink=found)
     letters = components.glyphs(components.boxes(ink), ink.shape[0])
+    x_height = legibility.of_letters(letters, grey.size)
     turn = 0
     if recipe.orient:
-        turn = orientation.turn_of(grey, ink, is_print=not legibility.is_disorder(letters, grey.size))
+        turn = orientation.turn_of(grey, ink, is_print=not legibility.is_disorder(letters, x_height))
     if turn:
         ink = np.rot90(ink, -turn // 90)
         letters = components.glyphs(components.boxes(ink), ink.shape[0])
     skew = deskew.skew_of(ink, letters) if recipe.deskew else 0.0
-    x_height = legibility.of_letters(deskew.levelled(letters, skew), (ink.shape[1], ink.shape[0]))
+    if turn or skew:
+        x_height = legibility.of_letters(deskew.levelled(letters, skew), (ink.shape[1], ink.shape[0]))
     return Look(turn, skew, x_height, found)
 
 

@@ -2,7 +2,8 @@
 
 Where the recipe asks for it, the page is looked at first, for which way up it lies, how straight, and how
 small its text is: a page of type by its type, any other by a picture of it at the recipe's long edge. At that
-size it is the page image too; for another size the page is drawn again, straight from the source.
+size it is the page image too; for another size the page is drawn again, straight from the source, but for
+one of half the size or less: drawing a large scan again takes half a second and shows nothing more.
 
 A full-page JPEG inside a PDF is rendered like any other page. Passing it through would save 40 ms on a third
 of scans (bench/encodings.py), but such pictures have a size of their own, off the model's grid and mostly
@@ -35,6 +36,7 @@ _MAX_ENLARGEMENT = 4.0
 # Below this, print of ordinary size is hard to read: the page says so.
 _LOW_DPI = 72.0
 _LOW_SHARE = 0.25
+_HALF = 0.5
 
 
 class _Source(NamedTuple):
@@ -59,7 +61,7 @@ class _Plan(NamedTuple):
     """With x-height in units."""
     told_by: str = ""
     drawn: tuple[Image.Image, float] | None = None
-    """The page as drawn for the look, and at which scale, where that serves."""
+    """The page as drawn for the look, or scaled down from that, and at which scale, where that serves."""
 
 
 def preprocess_page(  # noqa: PLR0917 (a pool passes arguments by position)
@@ -143,16 +145,26 @@ def _plan(source: _Source, recipe: Recipe) -> _Plan:
         told_by = "pixels" if is_smaller else "layer"
         seen = typed._replace(x_height=seen.x_height if is_smaller else typed.x_height)
     choice = _choice(source, recipe, seen)
-    return _Plan(choice, seen, told_by, (drawn, scale) if _serves(choice.scale / scale, seen) else None)
+    return _Plan(choice, seen, told_by, _reused((drawn, scale), source, recipe, choice, seen))
 
 
 def _choice(source: _Source, recipe: Recipe, seen: Look) -> Choice:
     return sizing.choose(*_frame(source, seen), recipe, source.ceiling, seen.x_height)
 
 
-def _serves(ratio: float, seen: Look) -> bool:
-    """Whether a picture drawn already serves for another scale: straightening resamples it in any case."""
-    return 0.8 < ratio < 1.02 if seen.skew else 0.999 < ratio < 1.001
+def _reused(
+    drawn: tuple[Image.Image, float], source: _Source, recipe: Recipe, choice: Choice, seen: Look
+) -> tuple[Image.Image, float] | None:
+    """A picture drawn already, for another scale: as it is, scaled down, or not at all."""
+    ratio = choice.scale / drawn[1]
+    # Straightening resamples it in any case.
+    if 0.8 < ratio < 1.02 if seen.skew else 0.999 < ratio < 1.001:
+        return drawn
+    # Off the grid MuPDF cuts the last row and column: such a picture is of another size by a part of a pixel.
+    if ratio > _HALF or recipe.grid_px == 1:
+        return None
+    size = sizing.on_grid(source.width, source.height, choice.scale, recipe)
+    return drawn[0].resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0), choice.scale
 
 
 def _arranged(sheet: Sheet, plan: _Plan, source: _Source, recipe: Recipe) -> Sheet:

@@ -76,3 +76,17 @@ def test_letters_of_a_slanted_line_are_levelled() -> None:
     line = np.array([[x, 100 + round(x / 20), x + 8, 112 + round(x / 20)] for x in range(0, 800, 20)])
     assert np.ptp(levelled(line, 2.862)[:, 3]) <= 1
     assert (levelled(line, 2.862)[:, 0] == line[:, 0]).all()
+
+
+def test_a_grey_picture_in_colour_is_straightened_as_grey_and_stays_in_colour() -> None:
+    sheet = prints.slanted(prints.page(), 2.0)
+    level = straightened(sheet.convert("RGB"), sheet.size, 2.0)
+    assert level.mode == "RGB"
+    assert np.array_equal(np.asarray(level)[:, :, 1], np.asarray(straightened(sheet, sheet.size, 2.0)))
+
+
+def test_colours_are_kept_when_a_picture_is_straightened() -> None:
+    sheet = prints.slanted(prints.page(), 2.0).convert("RGB")
+    sheet.paste((200, 30, 30), (300, 300, 500, 500))
+    red, green, _ = straightened(sheet, sheet.size, 2.0).getpixel((400, 400))  # type: ignore[misc]
+    assert (red, green) == (200, 30)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pymupdf
@@ -12,6 +13,7 @@ from models.document import MediaType
 from models.geometry import Box
 from models.page import PageImage
 from models.recipe import Recipe
+from tasks.work import pdf
 from tasks.work.preprocess import preprocess_page
 from tasks.work.store import Store
 from tests import factories
@@ -137,3 +139,25 @@ def test_slivers_are_filled_up_to_whole_cells(tmp_path: Path, grid: int) -> None
     made, _ = _made(tmp_path, data, MediaType.PNG, grid_px=grid)
     assert made.height_px % grid == made.width_px % grid == 0
     assert min(made.width_px, made.height_px) >= 64
+
+
+def test_a_page_much_smaller_than_the_one_looked_at_is_drawn_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[tuple[int, int]] = []
+    render = pdf.render
+
+    def counted(*given: Any, **more: Any) -> Image.Image:
+        drawn.append((image := render(*given, **more)).size)
+        return image
+
+    monkeypatch.setattr(pdf, "render", counted)
+    data = factories.scan_pdf(prints.page(size_px=60, lines=14, width=1500, height=2100), dpi=150)
+    wish = {"resolution": "legible", "grid_px": 28, "x_height_px": 7.0}
+    made, stored = _made(tmp_path, data, MediaType.PDF, **wish)
+    assert drawn == [(1092, 1540)]
+    assert made.reason == "legible-pixels"
+    anew = render(tmp_path / "page", 1, (stored.width / 720, stored.height / 1008), (), annotations=True)
+    away = np.abs(np.asarray(stored.convert("L"), float) - np.asarray(anew.convert("L"), float))
+    assert away.mean() < 6
+    assert made.transform.box(Box(0, 0, *stored.size)) == pytest.approx((0, 0, 720, 1008), abs=0.5)
