@@ -27,6 +27,8 @@ _EMBED_TIMEOUT_S = 300.0
 def load_batch(mill: Mill, claims: list[Claim]) -> None:
     """Load documents whose pages have all ended; each is committed by itself."""
     for claim in claims:
+        if mill.stopping.is_set():
+            return
         try:
             _load(mill, claim)
         except Exception as error:

@@ -3,7 +3,9 @@
 Small on purpose: facts, hashes and reasons. Texts and pixels stay in the ledger and in the store.
 """
 
-from concurrent.futures import Future
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future, wait
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -12,6 +14,9 @@ from models.errors import Code, DocumentRejected, PagemillError, PermanentError,
 from tasks.work.clock import Timed
 
 T = TypeVar("T")
+
+_LOOK_S = 0.2
+"""A stop is heard within it."""
 
 
 class Refusal(BaseModel):
@@ -74,6 +79,31 @@ class Manifest(BaseModel, Generic[T]):
         A password may have been given since, a file may be back.
         """
         return run_id == self.run_id or all(entry.refusal is None for entry in self.entries.values())
+
+
+def entries_of(
+    futures: Mapping[str, Future[Timed[T]] | Refusal], stopping: threading.Event
+) -> dict[str, Entry[T]]:
+    """Wait for children's answers. Those still at work when `stopping` is set are killed and left out.
+
+    Raises as `entry_of`.
+    """
+    entries: dict[str, Entry[T]] = {}
+    for name, future in futures.items():
+        if isinstance(future, Refusal):
+            entries[name] = Entry(refusal=future)
+        elif _comes(future, stopping):
+            entries[name] = entry_of(future)
+        else:
+            future.cancel()
+    return entries
+
+
+def _comes(future: Future[Timed[T]], stopping: threading.Event) -> bool:
+    while not wait([future], 0 if stopping.is_set() else _LOOK_S).done:
+        if stopping.is_set():
+            return False
+    return True
 
 
 def entry_of(future: Future[Timed[T]]) -> Entry[T]:

@@ -1,5 +1,6 @@
 """Stage preprocess: make page images, in killable children, and keep them in the store."""
 
+from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -10,7 +11,7 @@ from models.page import PageImage
 from models.stage import Stage
 from models.work import PageToPrepare, PreparedPage
 from tasks.ledger import settle, stage_run
-from tasks.manifest import Entry, Manifest, Refusal, entry_of
+from tasks.manifest import Entry, Manifest, Refusal, entries_of
 from tasks.mill import Mill
 from tasks.places import read_in_child
 from tasks.policies import BY_KEY, cache_key, perform, stage_task
@@ -32,8 +33,9 @@ def preprocess_batch(mill: Mill, claims: list[Claim]) -> None:
     fresh = [item for item in items if item.claim.id not in cached]
     if fresh:
         made = _made(mill, fresh)
-        found |= {item.claim.id: made.entries[_name(mill, item)] for item in fresh}
-    _commit(mill, items, found, cached)
+        names = {item.claim.id: _name(mill, item) for item in fresh}
+        found |= {claim_id: made.entries[name] for claim_id, name in names.items() if name in made.entries}
+    _commit(mill, [item for item in items if item.claim.id in found], found, cached)
 
 
 @stage_task(Stage.PREPROCESS, BY_KEY)
@@ -44,21 +46,19 @@ def make_images(
 ) -> PageImages:
     """Page images of some pages, by content hash, page and options; each is made in a child."""
     futures = {_name(mill, item): _submit(mill, item) for item in items}
-    return PageImages(
-        run_id=mill.run_id,
-        entries={
-            name: Entry(refusal=future) if isinstance(future, Refusal) else entry_of(future)
-            for name, future in futures.items()
-        },
-    )
+    return PageImages(run_id=mill.run_id, entries=entries_of(futures, mill.stopping))
 
 
 def _made(mill: Mill, items: list[PageToPrepare]) -> PageImages:
-    """As `make_images`; a manifest that Prefect kept counts only while its images are in the store."""
+    """As `make_images`; a manifest that Prefect kept counts only while its images are in the store.
+
+    One of a batch that was stopped holds some of its pages: the others are for the next run.
+    """
     key = cache_key(Stage.PREPROCESS, (f"{_name(mill, item)} {item.claim.attempt}" for item in items))
     made = perform(make_images, mill, items, key)
     is_kept = all(entry.value is None or _is_kept(mill, entry.value) for entry in made.entries.values())
-    if is_kept and made.holds_for(mill.run_id):
+    is_whole = all(_name(mill, item) in made.entries for item in items) or mill.stopping.is_set()
+    if is_whole and is_kept and made.holds_for(mill.run_id):
         return made
     return make_images.fn(mill, items, key)
 
@@ -88,7 +88,7 @@ def _submit(mill: Mill, item: PageToPrepare) -> Future[Timed[PageImage]] | Refus
 
 
 def _commit(
-    mill: Mill, items: tuple[PageToPrepare, ...], found: dict[int, Entry[PageImage]], cached: set[int]
+    mill: Mill, items: Sequence[PageToPrepare], found: dict[int, Entry[PageImage]], cached: set[int]
 ) -> None:
     prepared: list[PreparedPage] = []
     failures: list[Failure] = []

@@ -11,7 +11,7 @@ from models.page import PageFacts
 from models.stage import Stage
 from models.work import DocumentToSplit
 from tasks.ledger import failure_of, settle, stage_run
-from tasks.manifest import Entry, Manifest, Refusal, entry_of
+from tasks.manifest import Entry, Manifest, Refusal, entries_of
 from tasks.mill import Mill
 from tasks.places import read_in_child
 from tasks.policies import BY_KEY, cache_key, perform, stage_task
@@ -33,9 +33,13 @@ def split_batch(mill: Mill, claims: list[Claim]) -> None:
         return
     key = cache_key(Stage.SPLIT, (f"{item.sha256} {item.claim.attempt}" for item in fresh))
     opened = perform(open_documents, mill, fresh, key)
-    if not opened.holds_for(mill.run_id):
+    # A batch that was stopped has left some of its documents to the next.
+    is_whole = all(item.sha256 in opened.entries for item in fresh)
+    if not (is_whole and opened.holds_for(mill.run_id)):
         opened = open_documents.fn(mill, fresh, key)
     for item in fresh:
+        if mill.stopping.is_set():
+            return
         _split(mill, item, opened.entries[item.sha256])
 
 
@@ -52,13 +56,7 @@ def open_documents(
             futures[item.sha256] = _in_child(mill, item, split.open_document, mill.passwords())
         except TransientError as error:
             futures[item.sha256] = Refusal.of(error)
-    return OpenedDocuments(
-        run_id=mill.run_id,
-        entries={
-            sha256: Entry(refusal=future) if isinstance(future, Refusal) else entry_of(future)
-            for sha256, future in futures.items()
-        },
-    )
+    return OpenedDocuments(run_id=mill.run_id, entries=entries_of(futures, mill.stopping))
 
 
 def _reuse(mill: Mill, claim: Claim) -> bool:

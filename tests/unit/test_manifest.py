@@ -1,6 +1,7 @@
 """Manifests: what a batch found goes through JSON and comes back as what it was."""
 
 import json
+import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
@@ -20,7 +21,7 @@ from models.errors import (
 )
 from models.geometry import Transform
 from models.page import PageImage
-from tasks.manifest import Entry, Manifest, Refusal, entry_of
+from tasks.manifest import Entry, Manifest, Refusal, entries_of, entry_of
 from tasks.preprocess import PageImages
 from tasks.split import OpenedDocuments
 from tasks.work.clock import Timed, timed
@@ -146,3 +147,15 @@ def _failed(error: Exception) -> Future[Timed[int]]:
     future: Future[Timed[int]] = Future()
     future.set_exception(error)
     return future
+
+
+def test_children_that_are_at_work_when_the_run_is_stopped_are_not_waited_for() -> None:
+    never: Future[Timed[int]] = Future()
+    refused = Refusal.of(StoreFull("No space."))
+    done: Future[Timed[int]] = Future()
+    done.set_result(Timed(3, 0.5))
+    stopping = threading.Event()
+    threading.Timer(0.1, stopping.set).start()
+    entries = entries_of({"a": never, "b": refused, "c": done}, stopping)
+    assert entries == {"b": Entry(refusal=refused), "c": Entry(value=3, seconds=0.5)}
+    assert never.cancelled()
