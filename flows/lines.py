@@ -19,7 +19,7 @@ _RECORDED = 16
 # Two lanes overlap: while one commits, the other keeps the workers busy.
 _LANES = 2
 
-_WORTH, _GATHER_S = 128, 15.0
+_WORTH, _GATHER_S = 256, 30.0
 """Pages that are worth a task run, and how long to wait for so many while documents are being split."""
 
 _SPAN = 1_024
