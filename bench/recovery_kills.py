@@ -141,10 +141,10 @@ def ocr_away(site: Site, outage_s: float) -> None:
 def fill_disk(site: Site, outage_s: float) -> None:
     """Not a byte is left below the store."""
     filler = site.settings.store / "filler"
-    with filler.open("wb") as file, contextlib.suppress(OSError):
+    # Unbuffered: closing would meet the full disk once more.
+    with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while True:
             file.write(b"x" * 2**16)
-            file.flush()
     time.sleep(outage_s)
     filler.unlink()
 

@@ -17,7 +17,7 @@ import pytest
 from bench import hosts, hosts_net, recovery, recovery_kills, recovery_site
 from bench.hosts import Round
 from bench.recovery_kills import KILLS, Kill, answer_for, make_clock
-from bench.recovery_site import free_port, write_pdf
+from bench.recovery_site import Site, free_port, write_pdf
 from bench.recovery_watch import Document, Watch
 from models.document import MediaType
 from models.settings import load_settings
@@ -164,3 +164,18 @@ def test_two_hosts_that_share_postgres_and_the_store_read_each_page_once() -> No
         done = hosts.measure(farm, 2, 8, 0)
     assert [fault for fault in done.faults() if "hosts read" not in fault] == []
     assert sorted(done.rates) == ["load", "ocr", "preprocess", "split", "validate"]
+
+
+@pytest.mark.skipif(recovery_kills._may_mount() != "", reason="mounting a small file system takes root")
+def test_a_disk_is_filled_to_the_last_byte_and_emptied_again(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    store.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", store], check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        made = Site(tmp_path, tmp_path, 0, NOWHERE)
+        recovery_kills.fill_disk(made, 0.0)
+        assert list(store.iterdir()) == []
+        (store / "page").write_bytes(b"x" * 4_096)
+    finally:
+        subprocess.run(["umount", store], check=True)
