@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tasks.work.doubles.vllm_server import Asked, Model, Said, ScriptedVllm
 
-PAGE_S = 0.5
+PAGE_S = 0.3
 
 
 def program(folder: Path) -> Path:
@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("model")
     parser.add_argument("--served-model-name")
     parser.add_argument("--port", type=int)
-    parser.add_argument("--max-num-seqs", type=int, default=2)
+    parser.add_argument("--max-num-seqs", type=int, default=1)
     parser.add_argument("--quantization", default="")
     parser.add_argument("--kv-cache-dtype", default="")
     parser.add_argument("--block-size", default="16")
