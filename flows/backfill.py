@@ -18,7 +18,7 @@ from flows.lines import load_lines, ocr_lines, split_lines
 from flows.local import call
 from flows.naming import backfill_name
 from flows.opening import CALLER, open_mill
-from flows.telling import ending
+from flows.telling import counted, ending
 from flows.waking import BACKFILL, check_drains, wake
 from models import profiles
 from models.backfill import Backfill, FromStage, Plan, Wish
@@ -51,7 +51,7 @@ Args:
     options: Recipe options, each key=value.
     again: Read also pages that have a good reading under this very recipe.
     promote: Show what comes of it at once instead of leaving it to `pagemill backfill promote`.
-    dry_run: Only count documents, pages and minutes; the answer is in the log.
+    dry_run: Only count documents and pages; the message of the run tells, under Details.
     here: Do the work in this run instead of waking the drains.
     jobs: Worker processes of each kind, with `here`; empty for one per core.
 """
@@ -173,4 +173,5 @@ def work_off(mill: Mill, begun: Backfill) -> bool:
 
 
 def _text(planned: Plan) -> str:
-    return f"{planned.documents} documents with {planned.pages} pages, {planned.to_read} to be read"
+    documents, pages = counted(planned.documents, "document"), counted(planned.pages, "page")
+    return f"{documents} with {pages}, {planned.to_read} to be read"

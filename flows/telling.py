@@ -49,11 +49,11 @@ def tally_text(tally: Tally, verb: str) -> str:
     """What a run came to as a sentence, pages first."""
     parts = [_pages_text(tally, verb)] if tally.pages else []
     if tally.loaded and not tally.pages:
-        parts = [f"{_count(tally.loaded, 'document')} loaded"]
+        parts = [f"{counted(tally.loaded, 'document')} loaded"]
     if tally.lost_documents:
-        parts.append(f"{tally.lost_documents} of {_count(tally.documents, 'document')} failed or refused")
+        parts.append(f"{tally.lost_documents} of {counted(tally.documents, 'document')} failed or refused")
     if tally.unread:
-        parts.append(f"{_count(tally.unread, 'file')} could not be taken")
+        parts.append(f"{counted(tally.unread, 'file')} could not be taken")
     if parts:
         return f"{', '.join(parts)}."
     return _nothing_text(tally)
@@ -62,17 +62,18 @@ def tally_text(tally: Tally, verb: str) -> str:
 def _nothing_text(tally: Tally) -> str:
     if tally.listed is None:
         return "There was nothing to do."
-    return f"Nothing new among {_count(tally.listed, 'file')}."
+    return f"Nothing new among {counted(tally.listed, 'file')}."
 
 
 def _pages_text(tally: Tally, verb: str) -> str:
     done = tally.pages - tally.lost_pages
-    pages = f"{done} of {tally.pages} pages" if tally.lost_pages else _count(tally.pages, "page")
+    pages = f"{done} of {tally.pages} pages" if tally.lost_pages else counted(tally.pages, "page")
     cached = f" ({tally.cached} of them known from before)" if tally.cached else ""
-    return f"{pages} of {_count(tally.documents - tally.lost_documents, 'document')} {verb}{cached}"
+    return f"{pages} of {counted(tally.documents - tally.lost_documents, 'document')} {verb}{cached}"
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """A number and its noun, one or many."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
