@@ -1,6 +1,7 @@
 """One machine from nothing to a running installation: the real server, worker and Postgres."""
 
 import contextlib
+import json
 import os
 import signal
 import time
@@ -109,6 +110,19 @@ def test_a_document_dropped_into_the_folder_is_searchable(mill: Installation) ->
     # Older than a file that somebody may still be writing.
     os.utime(mill.inbox / "a.pdf", (time.time() - 60, time.time() - 60))
     wait_for(lambda: "a.pdf" in mill.shell.run("search", "gooseberries").stdout)
+
+
+def test_a_page_that_a_person_wants_read_again_is_read_by_the_worker(mill: Installation) -> None:
+    server = {"PREFECT_API_URL": f"http://127.0.0.1:{mill.port}/api", "PREFECT_API_AUTH_STRING": AUTH}
+    told = "SELECT count(*), count(prefect_run_id) FROM stage_run WHERE stage = 'ocr' AND outcome = 'ok'"
+    ((before, _),) = mill.ask_postgres("pagemill", told)
+    command = ("review", "retry", "1:1", "--recipe", "text_layer=ignore", "--json")
+    done = mill.shell.run(*command, **server)
+    assert done.returncode == 0, done.stderr
+    (page,) = json.loads(done.stdout)
+    assert (page["page"], page["verdict"], page["is_shown"]) == ("1:1", "good", True)
+    assert mill.ask_postgres("pagemill", told) == [(before + 1, before + 1)]
+    assert "a.pdf" in mill.shell.run("search", "gooseberries").stdout
 
 
 def test_up_again_changes_nothing_and_keeps_what_is_watched(mill: Installation) -> None:
