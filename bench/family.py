@@ -37,11 +37,14 @@ class Family:
     """Most resident memory by role and process id, as the system has noted it."""
     pss_mb: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     """Most proportional memory of all members of a role together."""
+    tree_s: float = 0.0
+    """CPU seconds of the command and all its descendants."""
     _seen: dict[tuple[int, float], float] = field(default_factory=dict)
 
     def look(self, command: psutil.Process, home: Path, *, at_pss: bool) -> None:
         """Take in what the members have used since the last look; `at_pss`: their shares too, which costs."""
         shares: dict[str, float] = defaultdict(float)
+        self.tree_s = max(self.tree_s, tree_s(command))
         for role, process in members(command, home):
             try:
                 self._add(role, process)
@@ -63,6 +66,26 @@ class Family:
         self.peak_mb[role, process.pid] = max(
             high_water_mb(process.pid), self.peak_mb.get((role, process.pid), 0.0)
         )
+
+
+def tree_s(root: psutil.Process) -> float:
+    """CPU seconds so far of a process and of all its descendants, ended ones too.
+
+    An ended one counts with whoever waited for it: a server of forks, say, which its own parent does not wait
+    for, so that the system's count for children would leave out all worker processes.
+    """
+    seconds = 0.0
+    try:
+        tree = [root, *root.children(recursive=True)]
+    except psutil.Error:
+        return seconds
+    for process in tree:
+        try:
+            times = process.cpu_times()
+        except psutil.Error:
+            continue
+        seconds += times.user + times.system + times.children_user + times.children_system
+    return seconds
 
 
 def high_water_mb(pid: int) -> float:

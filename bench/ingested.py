@@ -1,7 +1,6 @@
 """One `pagemill ingest` of some documents through a scripted server, watched from outside."""
 
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -45,7 +44,7 @@ class Ingested:
     requests: int
     wall_s: float
     cpu_s: float
-    """Of the command and all its children, start included; Postgres not."""
+    """Of the command and all its descendants, start included; Postgres not."""
     postgres_s: float
     filled: float
     """Share of the server's slots in work from the first request until the last one came."""
@@ -69,14 +68,14 @@ def ingest(documents: Sequence[Path], served: Served, home: Path, profile: Profi
         variables = {"PAGEMILL_HOME": str(home), "PAGEMILL_OCR_URL": server.url, "PAGEMILL_VECTORS": "false"}
         environ = child.environ(profile, **variables)
         words = ["ingest", *map(str, documents), "--profile", profile.name, "--jobs", str(served.jobs)]
-        before, started = children_s(), time.monotonic()
+        started = time.monotonic()
         with (home / "ingest.log").open("wb") as log:
             process = psutil.Popen(child.command(*words), env=environ, stdout=log, stderr=subprocess.STDOUT)
             family = _watched(process, home)
-        wall_s, cpu_s = time.monotonic() - started, children_s() - before
+        wall_s = time.monotonic() - started
         if process.returncode not in {0, 3}:
             raise SystemExit((home / "ingest.log").read_text()[-4000:])
-    return _measured(home, family, server.seats, server.slots, (wall_s, cpu_s))
+    return _measured(home, family, server.seats, server.slots, wall_s)
 
 
 def stop(home: Path) -> None:
@@ -94,15 +93,7 @@ def _watched(process: psutil.Popen, home: Path) -> Family:
     return family
 
 
-def children_s() -> float:
-    """CPU seconds of this process's ended children and of theirs, as the system counts them."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def _measured(
-    home: Path, family: Family, seats: Sequence[Seat], slots: int, used: tuple[float, float]
-) -> Ingested:
+def _measured(home: Path, family: Family, seats: Sequence[Seat], slots: int, wall_s: float) -> Ingested:
     settings = load_settings(home=home)
     pages, split_at = _read(settings)
     pictured_at = min(path.stat().st_mtime for path in settings.store.rglob("*") if path.is_file())
@@ -113,8 +104,8 @@ def _measured(
     return Ingested(
         pages=pages,
         requests=len(seats),
-        wall_s=used[0],
-        cpu_s=used[1],
+        wall_s=wall_s,
+        cpu_s=family.tree_s,
         postgres_s=family.cpu["postgres"],
         filled=filled(seats, slots),
         filled_ready=filled_at(seats, slots, waited),

@@ -4,7 +4,7 @@
 
 Pages of either kind are taken out of the PDFs as they are and read by `pagemill ingest` in a fresh home,
 once each, with a scripted server in a process of its own: split, pictures, requests, checks, ledger. CPU is
-that of the command and all its children as the system counts it, start included; what a run of one page takes
+that of the command and all its descendants, start included; what a run of one page takes
 is told beside it, and Postgres too. Exit code 1 when a kind misses its target.
 """
 

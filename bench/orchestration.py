@@ -28,7 +28,8 @@ import psutil
 import psycopg
 
 from bench import growth
-from bench.ingested import children_s, stop
+from bench.family import tree_s
+from bench.ingested import stop
 from bench.result import Result, Row, machine
 from bench.served import free_port
 from db import embedded
@@ -143,7 +144,7 @@ def run(
     """The flow in a process of its own: what it told, and the CPU seconds of it and its workers."""
     environ = os.environ | {"PAGEMILL_HOME": str(home), "PAGEMILL_VECTORS": "false"}
     environ |= client_variables(home, url, None)
-    before = children_s()
+    flow_s = 0.0
     with (home / "run.log").open("wb") as log:
         command = [sys.executable, "-m", "bench.orchestrated", str(folder), *recipe]
         process = psutil.Popen(
@@ -152,6 +153,7 @@ def run(
         try:
             while process.poll() is None:
                 clock.look()
+                flow_s = max(flow_s, tree_s(process))
                 time.sleep(_LOOK_S)
         finally:
             if process.poll() is None:
@@ -159,7 +161,7 @@ def run(
     if process.returncode:
         raise SystemExit((home / "run.log").read_text()[-4000:])
     told: dict[str, Any] = json.loads(process.communicate()[0].splitlines()[-1])
-    return told, children_s() - before
+    return told, flow_s
 
 
 def recorded(home: Path) -> Recorded:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -69,6 +70,28 @@ def test_members_of_a_run_are_told_apart_by_role(tmp_path: Path) -> None:
     assert seen.peaks("command")[0] >= psutil.Process().memory_info().rss / 2**20 * 0.99
     assert seen.pss_mb["worker"] > 0
     assert seen.peaks("postgres") == []
+
+
+@pytest.mark.slow
+def test_the_cpu_of_a_tree_holds_children_of_children_that_have_ended(tmp_path: Path) -> None:
+    burn = "import time\nwhile time.process_time() < 0.3: pass"
+    # As a server of forks: it waits for its own children, and nobody waits for it.
+    child_ = f"import subprocess, sys, time; subprocess.run([sys.executable, '-c', {burn!r}]); time.sleep(60)"
+    parent = (
+        f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child_!r}]); time.sleep(60)"
+    )
+    process = psutil.Popen([sys.executable, "-c", parent])
+    try:
+        until = time.monotonic() + 60
+        while family.tree_s(process) < 0.3 and time.monotonic() < until:
+            time.sleep(0.05)
+        seen = family.Family()
+        seen.look(process, tmp_path, at_pss=False)
+        assert seen.tree_s >= 0.3
+    finally:
+        for one in [*process.children(recursive=True), process]:
+            one.kill()
+        process.wait()
 
 
 def test_documents_to_grow_by_have_all_their_pages_and_no_two_alike(tmp_path: Path) -> None:
