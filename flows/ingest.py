@@ -17,7 +17,7 @@ from models.intake import ScanRules
 from models.settings import get_settings
 from models.stage import Stage
 from tasks import scan
-from tasks.drain import Lane, drain
+from tasks.drain import SHORTEST_PAUSE_S, Lane, drain, longer
 from tasks.mill import Mill
 from tasks.register import register_roots
 
@@ -25,7 +25,6 @@ Place = Annotated[str, Field(min_length=1, max_length=4_096)]
 Option = Annotated[str, Field(pattern=r"^\w+=", max_length=4_096)]
 
 _RULES = ScanRules()
-_LOOK_S = 0.1
 
 
 @flow(name="ingest", flow_run_name=run_name("ingest"), persist_result=False)
@@ -79,9 +78,14 @@ def work_off(mill: Mill, roots: Sequence[Path | str], recipe_id: int, rules: Sca
     with ThreadPoolExecutor(1, thread_name_prefix="scan") as scanner:
         context = contextvars.copy_context()
         scanned = scanner.submit(context.run, register_roots, mill, roots, recipe_id, rules)
-        if _finds_work(mill, scanned):
-            give_engine(mill)
-            has_ended = drain(mill, _lines(mill), lambda: scanned.done() and is_done(mill))
+        try:
+            if _finds_work(mill, scanned):
+                give_engine(mill)
+                has_ended = drain(mill, _lines(mill), lambda: scanned.done() and is_done(mill))
+        except BaseException:
+            # A worker that ends this run waits half a minute at most; the scan is to hear of it.
+            mill.stopping.set()
+            raise
     scanned.result()
     return has_ended
 
@@ -93,9 +97,11 @@ def is_done(mill: Mill) -> bool:
 
 def _finds_work(mill: Mill, scanned: "Future[None]") -> bool:
     """As soon as there is something to do, or when the scan is over."""
-    while not wait([scanned], _LOOK_S).done:
+    pause = SHORTEST_PAUSE_S
+    while not wait([scanned], pause).done:
         if not is_done(mill):
             return True
+        pause = longer(pause)
     return not is_done(mill)
 
 

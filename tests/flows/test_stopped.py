@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from flows import ingest
 from models.claim import Claim
 from models.stage import Stage
 from tasks.drain import Line, drain
@@ -75,3 +76,20 @@ def test_a_stopped_mill_loads_no_further_document(yard: Yard) -> None:
     never: list[Claim] = [None]  # type: ignore[list-item]
     load_batch(mill, never)
     mill.close()
+
+
+def test_what_ends_a_run_before_there_is_work_ends_its_scan(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mill, recipe_id = yard.mill(saying())
+    heard: list[bool] = []
+
+    def ended(_: Mill) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ingest, "register_roots", lambda *_: heard.append(mill.stopping.wait(30)))
+    monkeypatch.setattr(ingest, "is_done", ended)
+    with pytest.raises(KeyboardInterrupt):
+        ingest.work_off(mill, [yard.inbox], recipe_id)
+    mill.close()
+    assert heard == [True]
