@@ -25,7 +25,8 @@ BY_REGIONS = ("regions=layout",)
 
 @pytest.fixture
 def glm(yard: Yard) -> Yard:
-    """The yard with a profile that can be asked by regions and asks once."""
+    """The yard with a profile that can be asked by regions and asks once, and time to cut pages."""
+    yard.settings = yard.settings.model_copy(update={"render_timeout_s": 120.0})
     yard.profile = profiles.get("glm-ocr").model_copy(update={"ladder": ()})
     return yard
 
