@@ -155,7 +155,7 @@ def _facts(plan: Plan, gpu: str, own: OwnPages, wish: TuneWish) -> dict[str, str
     return {
         "profile": plan.profile.name,
         "model": plan.model,
-        "gpu": gpu or "none: on the CPU",
+        "gpu": gpu or "none (CPU)",
         **plan.installation.facts(),
         "documents": own.documents,
         "pages": len(own.pages),

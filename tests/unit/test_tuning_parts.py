@@ -187,6 +187,7 @@ def test_every_row_is_kept_at_once_with_what_it_holds_for(tmp_path: Path) -> Non
     assert journal.path.name == "glm-ocr-20260102T030405.json"
     told = "\n".join(evidence(journal, UNTUNED, WINNER))
     for word in (
+        "resolution fixed, 64 in flight",
         "2026-01-02",
         "H200",
         "0.25.1",

@@ -40,7 +40,8 @@ def evidence(journal: Journal, untuned: Row, winner: Row) -> list[str]:
     """Lines for a person who finds the profile later: when, where, on what, and how much it brought."""
     facts, gain = journal.facts, winner.pages_per_s / untuned.pages_per_s
     flags = f", always with {facts['flags']}" if facts["flags"] else ""
-    found = shlex.join(winner.flags) or winner.what
+    width = f"{winner.in_flight} in flight" if winner.in_flight else "in flight as the client steers it"
+    found = f"{shlex.join(winner.flags) or winner.what}; resolution {winner.resolution}, {width}"
     speeds = f"{untuned.pages_per_s:.3f} pages/s untuned, {winner.pages_per_s:.3f} so ({gain:.2f} times)"
     return [
         f"{facts['begun']}; GPU: {facts['gpu']}.",
