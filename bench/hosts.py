@@ -19,11 +19,13 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
+import psutil
 import psycopg
 import pymupdf
 
@@ -131,25 +133,60 @@ def measure(farm: Farm, workers: int, pages: int, number: int) -> Round:
 
 
 def _drain(farm: Farm, stage: str, workers: int) -> Iterator[tuple[list[str], float]]:
-    """What each host asked its server, and the CPU seconds it used; all work at the same time."""
-    runs = []
-    for core, host in enumerate(farm.everyone[:workers]):
+    """What each host asked its server, and the CPU seconds it used; all begin when all are ready."""
+    runs = [_Run.start(farm, stage, core) for core in range(workers)]
+    _wait(lambda: all(run.is_ready() for run in runs), runs)
+    for run in runs:
+        run.go()
+    _wait(lambda: all(run.process.poll() is not None for run in runs), runs)
+    for run in runs:
+        told = run.log.read_text()
+        if run.process.returncode:
+            raise SystemExit(told[-4_000:])
+        yield json.loads(told.splitlines()[-1]), run.clock.seconds - run.before_s
+
+
+@dataclass
+class _Run:
+    """One drain of one host."""
+
+    process: psutil.Popen
+    clock: CpuClock
+    log: Path
+    before_s: float = 0.0
+    """CPU seconds until it was ready."""
+
+    @classmethod
+    def start(cls, farm: Farm, stage: str, core: int) -> Self:
+        """On the host of that number, pinned to that core."""
+        host = farm.everyone[core]
         log = farm.home(host) / f"{stage}.log"
         command = [sys.executable, "-m", "bench.hosts_drain", stage]
         process = host.start(command, farm.environment(host), core, log)
-        runs.append((process, CpuClock(process.pid), log))
+        return cls(process, CpuClock(process.pid), log)
+
+    def is_ready(self) -> bool:
+        """Whether it waits for the word, or has ended before."""
+        return self.process.poll() is not None or "ready" in self.log.read_text()
+
+    def go(self) -> None:
+        """The word."""
+        self.clock.look()
+        self.before_s = self.clock.seconds
+        with suppress(BrokenPipeError):  # it has ended, which is told when all have
+            self.process.stdin.write("go\n")
+            self.process.stdin.close()
+
+
+def _wait(truth: Callable[[], bool], runs: Sequence[_Run]) -> None:
+    """Look at what the runs use until it is so. Raises TimeoutError after a quarter of an hour."""
     until = time.monotonic() + _END_S
-    while any(process.poll() is None for process, _, _ in runs):
-        for _, clock, _ in runs:
-            clock.look()
+    while not truth():
+        for run in runs:
+            run.clock.look()
         if time.monotonic() > until:
-            raise TimeoutError(f"{stage} on {workers} hosts")
+            raise TimeoutError("a drain does not end")
         time.sleep(0.1)
-    for process, clock, log in runs:
-        last = log.read_text().splitlines()[-1:] if process.returncode == 0 else []
-        if not last:
-            raise SystemExit(log.read_text()[-4_000:])
-        yield json.loads(last[0]), clock.seconds
 
 
 def _fill(inbox: Path, pages: int) -> None:
@@ -190,7 +227,7 @@ def rows(rounds: Sequence[Round]) -> list[Row]:
                     "hosts, a core each": workers,
                     "pages": pages,
                     "pages a second": round(pages / seconds, 2) if seconds else None,
-                    "CPU s a page, whole drain": round(sum(one.cpu_s[key] for one in some) / pages, 3),
+                    "CPU s a page": round(sum(one.cpu_s[key] for one in some) / pages, 3),
                     "pages asked twice": sum(one.asked.total() - len(one.asked) for one in some),
                 }
             )

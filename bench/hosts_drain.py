@@ -1,4 +1,7 @@
-"""One drain of one host: `python -m bench.hosts_drain STAGE`. It ends with the pictures that were read."""
+"""One drain of one host: `python -m bench.hosts_drain STAGE`. It ends with the pictures that were read.
+
+It begins when a line comes in, so that starting the process is not measured.
+"""
 
 import json
 import os
@@ -19,6 +22,8 @@ def main() -> None:
     flow = {"split": split, "ocr": ocr, "load": load}[sys.argv[1]]
     with ScriptedVllm(Said(TEXT, seconds=_ANSWER_S), model=Model(name=PROFILE)) as server:
         os.environ["PAGEMILL_OCR_URL"] = server.url
+        print("ready", flush=True)
+        sys.stdin.readline()
         flow.fn(profile=PROFILE, linger_s=_LINGER_S)
         print(json.dumps([image for entry in server.entries for image in entry.asked.images]))
 

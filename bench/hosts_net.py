@@ -36,7 +36,14 @@ class Host:
         rename = ["unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', self.name]
         with log.open("wb") as output:
             whole = ["ip", "netns", "exec", self.name, *rename, *pinned, *command]
-            return psutil.Popen(whole, env=dict(environ), stdout=output, stderr=subprocess.STDOUT)
+            return psutil.Popen(
+                whole,
+                env=dict(environ),
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
 
 
 def why_not() -> str:
