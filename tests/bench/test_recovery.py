@@ -179,3 +179,8 @@ def test_a_disk_is_filled_to_the_last_byte_and_emptied_again(tmp_path: Path) -> 
         (store / "page").write_bytes(b"x" * 4_096)
     finally:
         subprocess.run(["umount", store], check=True)
+
+
+def test_a_round_in_which_nothing_was_to_be_read_has_no_fault_but_one_that_read_nothing_has() -> None:
+    assert Round(2, 3, cpu_s={"split": 1.0}).faults() == []
+    assert "3 pages not read" in Round(2, 3, cpu_s={"split": 1.0, "ocr": 1.0}).faults()
