@@ -202,7 +202,8 @@ KILLS = (
     Kill("postgres-cut", "every connection cut each second for {:.0f} s", cut_connections, 20.0),
     Kill("ocr-away", "OCR server gone for {:.0f} s", ocr_away, _3_MIN),
     Kill("disk-full", "disk of the store full for {:.0f} s", fill_disk, 60.0, True, needs=_may_mount),
-    Kill("clock", "two more runs, clocks an hour ahead and behind", clocks, needs=_has_compiler),
+    # They take a while to start, and are to find work left.
+    Kill("clock", "two more runs, clocks an hour ahead and behind", clocks, 90.0, needs=_has_compiler),
 )
 
 

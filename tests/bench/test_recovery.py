@@ -83,6 +83,7 @@ def test_kills_have_names_of_their_own_and_say_what_dies() -> None:
         "postgres-cut",
         "ocr-away",
         "disk-full",
+        "clock",
     }
 
 
