@@ -28,10 +28,19 @@ CHANGES: dict[str, object] = {
     "orient": True,
     "deskew": True,
     "languages": "en de",
+    "regions": "layout",
     "task": "table",
     "asked_sha256": "00",
 }
-_OF_THE_PICTURE = set(CHANGES) - {"profile", "revision", "text_layer", "languages", "task", "asked_sha256"}
+_OF_THE_PICTURE = set(CHANGES) - {
+    "profile",
+    "revision",
+    "text_layer",
+    "languages",
+    "regions",
+    "task",
+    "asked_sha256",
+}
 
 _recipes = st.builds(
     Recipe,
