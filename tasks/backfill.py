@@ -17,6 +17,7 @@ from models.errors import Code, ConfigurationError
 from models.recipe import Recipe
 from models.settings import get_settings
 from tasks.review import rebuild
+from tasks.work import regions_asked
 from tasks.work.checks import CHECKS
 from tasks.work.comparing import compare_pages
 from tasks.work.custom import find_profile
@@ -27,8 +28,15 @@ _DOCUMENTS_AT_ONCE = 100
 
 
 def recipe_of(wish: Wish) -> Recipe:
-    """What a wish reads with. Raises ConfigurationError for an unknown profile or recipe key."""
-    return find_profile(wish.profile, get_settings()).recipe().with_options(wish.options)
+    """What a wish reads with.
+
+    Raises ConfigurationError for an unknown profile or recipe key, or one that the profile cannot do, and
+    EnvironmentFault where a package for it is missing.
+    """
+    profile = find_profile(wish.profile, get_settings())
+    recipe = profile.recipe().with_options(wish.options)
+    regions_asked.check(profile, recipe)
+    return recipe
 
 
 def plan(database: Database, wish: Wish) -> Plan:

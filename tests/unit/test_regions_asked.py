@@ -7,11 +7,13 @@ import pytest
 from PIL import Image
 
 from models import profiles
+from models.backfill import Selection, Wish
 from models.engine import OcrRequest
 from models.errors import ConfigurationError, PageFailed
 from models.geometry import Box
 from models.reading import Block, BlockType
 from models.region import Region, RegionKind
+from tasks.backfill import recipe_of
 from tasks.work import regions_net
 from tasks.work.engines.fake import said
 from tasks.work.regions_asked import EMPTY, by_regions, check, joined_regions
@@ -119,6 +121,13 @@ def test_a_region_of_which_nothing_was_read_is_told(kind: str, is_noted: bool) -
 def test_parts_that_are_no_regions_stay_as_they_are() -> None:
     whole = replace(part(RegionKind.TEXT), region=None)
     assert joined_regions([whole], [said("words")]) == said("words")
+
+
+def test_a_backfill_by_regions_is_refused_where_they_cannot_be_asked_for(tmp_path: Path) -> None:
+    wish = Wish(selection=Selection(documents=(1,)), profile="chandra", options=("regions=layout",))
+    with pytest.raises(ConfigurationError, match="lays pages out itself"):
+        recipe_of(wish)
+    assert recipe_of(wish.model_copy(update={"profile": "glm-ocr"})).regions == "layout"
 
 
 def test_a_model_that_lays_pages_out_itself_is_not_asked_by_regions() -> None:
