@@ -58,12 +58,25 @@ def test_a_meter_counts_what_a_call_takes_beyond_its_function(monkeypatch: pytes
 
 def test_cpu_of_threads_is_told_by_name() -> None:
     watched = orchestrated.Threads()
-    for number in range(2):
-        thread = threading.Thread(target=burn, args=(0.15,), name=f"busy-{number}")
+    burnt, seen = threading.Semaphore(0), threading.Event()
+
+    def busy() -> None:
+        burn(0.1)
+        burnt.release()
+        seen.wait()
+
+    threads = [threading.Thread(target=busy, name=f"busy-{number}") for number in range(2)]
+    for thread in threads:
         thread.start()
+    for _ in threads:
+        burnt.acquire()
+    watched._look()
+    seen.set()
+    for thread in threads:
         thread.join()
     told = watched.close()
-    assert told["busy"] > 0.1
+    # The system counts in hundredths of a second.
+    assert told["busy"] > 0.15
     assert "MainThread" in told
 
 
