@@ -98,8 +98,8 @@ def _weights(profile: Profile, wish: Wish) -> str:
     if found is None and not wish.may_download:
         name = profile.vlm.weights
         raise EnvironmentFault(
-            f"The weights of {name} are not on this machine. Fetch them with 'hf download {name}', let vLLM "
-            "do it with --download, or name their folder with --model."
+            f"The weights of {name} are not on this machine. Fetch them with 'hf download {name}' (hf "
+            "comes with vLLM), let vLLM do it with --download, or name their folder with --model."
         )
     return found or profile.vlm.weights
 
