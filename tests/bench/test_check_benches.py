@@ -69,6 +69,7 @@ def test_every_kind_of_fault_is_tried_and_most_are_found(known: list[knownpages.
     assert sum(hits for _, hits, _ in found.values()) > 1.6 * len(found)
 
 
+@pytest.mark.slow
 def test_a_page_of_another_document_is_found_by_its_neighbours(known: list[knownpages.Known]) -> None:
     books = checks._books(known)
     assert {book.file: sorted(book.pages) for book in books} == {
@@ -114,6 +115,7 @@ def test_the_report_counts_alarms_by_code_and_costs_by_group(known: list[knownpa
     assert "7.00 |" in text
 
 
+@pytest.mark.slow
 def test_the_whole_measurement_of_the_checks_without_an_engine(
     tmp_path: Path, known: list[knownpages.Known], monkeypatch: pytest.MonkeyPatch
 ) -> None:
