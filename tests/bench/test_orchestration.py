@@ -125,8 +125,8 @@ def test_connections_are_told_apart_by_database() -> None:
         "postgres: walwriter ": "postgres",
         "/opt/postgres/bin/postgres": "postgres",
     }
-    assert {title: clock._part(Named(title)) for title in parts} == parts  # type: ignore[arg-type]
-    assert clock._part(Named("python -m prefect server start", "python")) == "server"  # type: ignore[arg-type]
+    assert {title: clock._part(Named(title)) for title in parts} == parts
+    assert clock._part(Named("python -m prefect server start", "python")) == "server"
 
 
 @pytest.mark.slow
