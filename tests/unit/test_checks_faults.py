@@ -10,6 +10,7 @@ from bench.checks import listing, report, wilson, with_listing
 from bench.documentfaults import DOCUMENT_FAULTS, Book
 from bench.faults import FAULTS
 from bench.goodpages import Good, read_as
+from bench.halves import CHOSEN, HELD
 from models.limits import CheckLimits
 from models.reading import Reading
 from models.verdict import Verdict
@@ -93,6 +94,9 @@ def test_the_report_tells_recall_alarms_and_cost() -> None:
     from bench.checks import judge
 
     judged = [judge("a p. 1", read_as("text", PROSE), PAGE), judge("a p. 2", read_as("text", ""), PAGE)]
-    text = report({"empty": (10, 9, 10)}, {"samples": judged}, "python -m bench.checks samples")
-    assert "| empty | 10 | 9 | 0.900 |" in text
+    recall = {HELD: {"empty": (10, 9, 10)}, CHOSEN: {"empty": (4, 1, 1)}}
+    text = report(recall, {"samples": judged}, "python -m bench.checks samples")
+    (row,) = [line for line in text.splitlines() if line.startswith("| empty |")]
+    assert row.startswith("| empty | 10 | 9 | 0.900 |")
+    assert row.endswith("| 10 | 0.250 |")
     assert "| samples | 2 | 1 (50.0%) | 0 (0.0%) | `empty-with-ink` 1 |" in text

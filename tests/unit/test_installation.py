@@ -68,8 +68,10 @@ def test_a_run_is_silent_for_three_heartbeats_before_it_counts_as_crashed() -> N
     assert silent.trigger.within.total_seconds() == 3 * beat
 
 
-def test_no_rule_waits_longer_than_three_minutes_and_all_of_them_crash_runs() -> None:
-    for rule in pools.automations():
+def test_no_rule_waits_longer_than_three_minutes_for_a_silent_run_to_count_as_crashed() -> None:
+    crashing = [rule for rule in pools.automations() if rule.trigger.posture.value == "Proactive"]
+    assert crashing
+    for rule in crashing:
         assert rule.trigger.within.total_seconds() <= 180
         assert [action.type for action in rule.actions] == ["change-flow-run-state"]
         assert rule.trigger.expect == {"prefect.flow-run.*"}

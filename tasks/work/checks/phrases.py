@@ -44,6 +44,9 @@ _REFUSALS = (
         r"\b(?:text|image|page|content|writing) (?:is|are|was|can(?:not|(?:'|’)t)|could) (?:not )?"
         r"(?:be )?(?:legible|readable|visible|read|determined|recogni[sz]ed|transcribed|deciphered)\b"
     ),
+    r"\b(?:violates?|against) (?:our|my) (?:\w+ ){0,2}(?:polic(?:y|ies)|guidelines)",
+    r"\bno (?:image|picture|photo|document|file|scan) (?:(?:was|is|has been) )?(?:attached|uploaded)",
+    r"\b(?:too \w+|not \w+ enough) for me to (?:\w+ )?(?:read|see|make out|transcribe|decipher)",
     # Chinese
     r"(?:抱歉|对不起|不好意思|很遗憾)[^。\n]{0,30}(?:无法|不能|没有|看不)",
     r"(?:我|作为)[^。\n]{0,12}(?:无法|不能|没办法)[^。\n]{0,12}(?:识别|读取|查看|提取|转录|处理|看到|提供|访问)",
@@ -78,6 +81,10 @@ _REFUSALS = (
     (
         r"\b(?:no puedo|non posso|não posso|não consigo)[^.\n]{0,30}"
         r"(?:leer|leggere|ler|transcri|trascri|extraer|estrarre|extrair|ver|procesar|processar)"
+    ),
+    (
+        r"\b(?:no se puede|non si può|não é possível|non è possibile) (?:\w+ )?"
+        r"(?:leer|leggere|ler|transcribir|trascrivere|transcrever|extraer|estrarre|extrair|reconocer)"
     ),
     r"\bcomo (?:una? )?(?:IA\b|modelo de lengua|inteligencia artificial)",
     (
