@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
+from tasks.work import blank
 from tasks.work.blank import measure
 
 SIZE = (1089, 1540)
@@ -118,3 +119,10 @@ def test_colour_counts_by_its_lightness() -> None:
 def test_any_size_can_be_measured(size: tuple[int, int]) -> None:
     assert measure(Image.new("L", size, 255)).is_blank
     assert measure(Image.effect_noise(size, 200)).share >= 0
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 48, 200])
+def test_windows_of_any_length_are_summed_exactly(length: int) -> None:
+    mask = np.random.default_rng(length).random((203, 5)) < 0.9
+    expected = [mask[first : first + length].sum(axis=0) for first in range(203 - length + 1)]
+    assert (blank._sums(mask, length) == expected).all()
