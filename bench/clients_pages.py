@@ -64,7 +64,7 @@ def _cut(source: Path, pages: int, target: Path, mark: str = "") -> None:
     `mark` is printed on the first one: pagemill does not send a picture that it has read.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    with pymupdf.open(source, filetype="pdf") as document:  # type: ignore[no-untyped-call]
+    with pymupdf.open(source, filetype="pdf") as document:
         if document.page_count == pages and not mark:
             shutil.copyfile(source, target)
             return

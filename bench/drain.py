@@ -222,7 +222,7 @@ def _postgres(home: Path) -> list[psutil.Process]:
 
 def _cpu(processes: list[psutil.Process]) -> float:
     times = [process.cpu_times() for process in processes]
-    return sum(one.user + one.system + one.children_user + one.children_system for one in times)
+    return float(sum(one.user + one.system + one.children_user + one.children_system for one in times))
 
 
 @contextmanager

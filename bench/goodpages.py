@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from random import Random
+from typing import Any
 
 from models.geometry import Transform
 from models.reading import Block, BlockType, Reading, ReadingSource
@@ -24,7 +25,7 @@ class Good:
     page: PageUnderCheck
     others: Sequence[str]
 
-    def with_text(self, text: str, **changes: object) -> tuple[Reading, PageUnderCheck]:
+    def with_text(self, text: str, **changes: Any) -> tuple[Reading, PageUnderCheck]:
         """The page as if `text` had been read."""
         return dataclasses.replace(read_as("text", text), **changes), self.page
 

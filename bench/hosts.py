@@ -195,7 +195,7 @@ def _fill(inbox: Path, pages: int) -> None:
     """Documents of at most 20 pages, none like another."""
     inbox.mkdir()
     for first in range(0, pages, _DOCUMENT_PAGES):
-        with pymupdf.open() as document:  # type: ignore[no-untyped-call]
+        with pymupdf.open() as document:
             for number in range(first, min(first + _DOCUMENT_PAGES, pages)):
                 page = document.new_page()
                 page.insert_text((72, 96), TEXT, fontsize=11)

@@ -111,8 +111,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "long.pdf"
         maker = WorkerPool(1)
-        options = {"timeout_s": 600.0, "timeout_code": Code.SPLIT_TIMEOUT}
-        maker.submit(make_long_pdf, path, arguments.pages, **options).result()
+        maker.submit(
+            make_long_pdf, path, arguments.pages, timeout_s=600.0, timeout_code=Code.SPLIT_TIMEOUT
+        ).result()
         maker.close()
         started = time.monotonic()
         found = list(peaks(path, arguments.pages, arguments.jobs, Path(folder) / "store"))

@@ -169,7 +169,7 @@ def site(folder: Path) -> Iterator[Site]:
 
 def write_pdf(path: Path, name: str, pages: int, *, endless: bool) -> None:
     """Pages with the same words and a number; the last may be one path of random segments, stroked once."""
-    with pymupdf.open() as document:  # type: ignore[no-untyped-call]
+    with pymupdf.open() as document:
         for number in range(1, pages + 1):
             page = document.new_page()
             page.insert_text((72, 96), _TEXT, fontsize=11)

@@ -79,7 +79,7 @@ def print_pages(count: int, folder: Path, seed: int = 2026) -> None:
     for number in range(count):
         size = _SIZES_PT[number % len(_SIZES_PT)]
         lines = [" ".join(chance.choices(_WORDS, k=4)) for _ in range(chance.randint(3, 7))]
-        with pymupdf.open() as document:  # type: ignore[no-untyped-call]
+        with pymupdf.open() as document:
             page = document.new_page(width=_PAGE_PT[0], height=_PAGE_PT[1])
             page.insert_text((24, 36), lines, fontname=_FONTS[number % len(_FONTS)], fontsize=size)
             document.save(folder / f"print-{number:03}.pdf")
