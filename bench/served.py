@@ -1,21 +1,16 @@
 """A server for a benchmark: one that runs already, or one started for it and ended after it."""
 
 import socket
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from models.errors import ConfigurationError, EngineUnavailable
+from models.errors import ConfigurationError
 from models.profile import Profile
 from models.vlm import Vlm
-from tasks.work.serving import gpus, vllm
+from tasks.work.serving import gpus, visit, vllm
 from tasks.work.serving.plan import Plan
-from tasks.work.serving.supervisor import Patience, State, Supervised
-
-_LOOK_S = 0.5
-_SETTLE_S = 4.0
-"""After the end of a server its GPU memory takes a moment to come back."""
+from tasks.work.serving.supervisor import Patience
 
 
 def plan(
@@ -54,19 +49,8 @@ def vlm_of(profile: Profile) -> Vlm:
 @contextmanager
 def serving(plan: Plan, log: Path) -> Iterator[str]:
     """The URL of a server of this plan, proven; ended afterwards. Raises EngineUnavailable."""
-    server = plan.servers()[0]
-    watched = Supervised(server, log, patience=Patience(starts=1), tell=lambda said: print(said, flush=True))
-    watched.start()
-    try:
-        while watched.state is State.STARTING:
-            time.sleep(_LOOK_S)
-            watched.tick()
-        if watched.state is not State.READY:
-            raise EngineUnavailable(f"The server did not start; {log} says why.")
-        yield server.url
-    finally:
-        watched.stop()
-        time.sleep(_SETTLE_S)
+    with visit.serving(plan, log, Patience(starts=1), lambda said: print(said, flush=True)) as url:
+        yield url
 
 
 def free_port() -> int:

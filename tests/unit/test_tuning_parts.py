@@ -14,11 +14,11 @@ from models.profiles import PROFILES
 from models.vlm import ServeFlag
 from tasks.work.custom import load_profile
 from tasks.work.doubles.vllm_server import Drops, Kills, Said, ScriptedVllm, bad_request
+from tasks.work.serving.visit import why_not
 from tasks.work.tuning import override, toml, trial
 from tasks.work.tuning.choices import choices
 from tasks.work.tuning.journal import Journal, evidence
 from tasks.work.tuning.row import Row
-from tasks.work.tuning.stand import why_not
 from tests import served
 from tests.unit import vlms
 
