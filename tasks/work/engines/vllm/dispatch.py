@@ -113,11 +113,23 @@ class Dispatcher:
         try:
             job.succeed(await self._read(job, server))
         except Exception as error:
-            self._take(error, job, server)
+            if self._is_returned(job, server, asyncio.current_task()):
+                self._take(error, job, server)
 
-    def _done(self, job: Job, server: Server, _: "asyncio.Task[None]") -> None:
-        server.open.pop(job, None)
+    def _done(self, job: Job, server: Server, task: "asyncio.Task[None]") -> None:
+        self._is_returned(job, server, task)
         self.pump()
+
+    @staticmethod
+    def _is_returned(job: Job, server: Server, task: "asyncio.Task[None] | None") -> bool:
+        """Whether the page was in the server's hand by this task, which it is no more.
+
+        A page is in one place at a time: else a server that falls at that moment would lose it twice over.
+        """
+        if server.open.get(job) is not task:
+            return False
+        del server.open[job]
+        return True
 
     def _take(self, error: Exception, job: Job, server: Server) -> None:
         match error:
