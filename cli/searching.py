@@ -5,6 +5,7 @@ from pathlib import PurePath
 
 import sqlalchemy as sa
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from cli.choices import Mode
@@ -56,7 +57,11 @@ def print_hits(answer: Answer, out: Console) -> None:
         out.print(Text.assemble(f"{number:>2}. ", (hit_name(hit), "bold"), f"  {place(hit)}"), soft_wrap=True)
         if hit.headings:
             out.print(Text(f"    {' › '.join(hit.headings)}", style="dim"), soft_wrap=True)
-        out.print(Text("    ").append(highlighted(hit, marks=not out.is_terminal)), soft_wrap=True)
+        passage = highlighted(hit, marks=not out.is_terminal)
+        if out.is_terminal:
+            out.print(Padding.indent(passage, 4))
+        else:
+            out.print(Text("    ").append(passage), soft_wrap=True)
     for gap in answer.gaps[:_MOST_GAPS]:
         out.print(Text(gap_told(gap), style="dim"), soft_wrap=True)
     if len(answer.gaps) > _MOST_GAPS:

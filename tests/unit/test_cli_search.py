@@ -67,3 +67,13 @@ def test_texts_with_brackets_are_not_markup() -> None:
 
 def test_finding_nothing_is_said() -> None:
     assert printed() == "Nothing found.\n"
+
+
+def test_a_long_passage_is_broken_between_words_in_a_terminal_and_not_at_all_elsewhere() -> None:
+    long = shown.hit("pump " * 40)
+    told = printed(long, terminal=True).splitlines()[1:]
+    assert len(told) > 2
+    assert all(
+        line.startswith("    pump") and line.rstrip().endswith("pump") for line in told if line.strip()
+    )
+    assert len(printed(long).splitlines()) == 2
