@@ -42,6 +42,22 @@ class Double:
     """Empty until it has ended."""
 
 
+def profile_file(name: str) -> str:
+    """A profile to be read at a double: TOML, a plain prompt, each page asked once."""
+    return f"""\
+title = "A scripted server, asked once a page"
+ladder = []
+
+[vlm]
+served_name = "{name}"
+
+[vlm.tasks.text]
+prompt = "Text:"
+parser = "markdown"
+about = "the text"
+"""
+
+
 @contextmanager
 def double(slots: int, seconds: float, words: int) -> Iterator[Double]:
     """A server for the time of a `with`; its `seats` are told after that."""

@@ -29,6 +29,7 @@ import psutil
 import psycopg
 import pymupdf
 
+from bench.double import profile_file
 from bench.hosts_net import Host, Server, hosts, postgres, why_not
 from bench.result import Row, table
 from bench.watch import CpuClock
@@ -37,18 +38,6 @@ from models.settings import load_settings
 from tasks.register import register_roots
 
 PROFILE = "hosts"
-PROFILE_FILE = f"""\
-title = "A scripted server, asked once a page"
-ladder = []
-
-[vlm]
-served_name = "{PROFILE}"
-
-[vlm.tasks.text]
-prompt = "Text:"
-parser = "markdown"
-about = "the text"
-"""
 STAGES = ("split", "ocr", "load")
 TEXT = "Words on paper that stand on every page of this document, in just this order."
 _DOCUMENT_PAGES = 20
@@ -75,7 +64,7 @@ class Farm:
         home = self.folder / host.name
         if not home.exists():
             (home / "profiles").mkdir(parents=True)
-            (home / "profiles" / f"{PROFILE}.toml").write_text(PROFILE_FILE)
+            (home / "profiles" / f"{PROFILE}.toml").write_text(profile_file(PROFILE))
             (home / "store").symlink_to(self.folder / "store")
         return home
 

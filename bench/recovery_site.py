@@ -17,6 +17,7 @@ import psycopg
 import pymupdf
 from prefect.client.orchestration import SyncPrefectClient
 
+from bench.double import profile_file
 from db import postmaster
 from flows.installation import deployments, raising, services, state
 from flows.installation.api import open_client
@@ -28,18 +29,6 @@ from tasks.work.processes.background import MARK
 PROFILE = "recovery"
 SLOTS = 4
 _TEXT = "Words on paper that stand on every page of this document, in just this order."
-_PROFILE = f"""\
-title = "A scripted server, asked once a page"
-ladder = []
-
-[vlm]
-served_name = "{PROFILE}"
-
-[vlm.tasks.text]
-prompt = "Text:"
-parser = "markdown"
-about = "the text"
-"""
 _CRON = "*/5 * * * *"
 
 
@@ -153,7 +142,7 @@ def site(folder: Path) -> Iterator[Site]:
     home, inbox = folder / "home", folder / "inbox"
     inbox.mkdir(parents=True)
     (home / "profiles").mkdir(parents=True, exist_ok=True)
-    (home / "profiles" / f"{PROFILE}.toml").write_text(_PROFILE)
+    (home / "profiles" / f"{PROFILE}.toml").write_text(profile_file(PROFILE))
 
     def say(_: Asked) -> Said:
         return Said(_TEXT, seconds=made.answer_s)

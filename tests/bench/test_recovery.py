@@ -14,7 +14,7 @@ from typing import Any
 import pymupdf
 import pytest
 
-from bench import hosts, hosts_net, recovery, recovery_kills, recovery_site
+from bench import double, hosts, hosts_net, recovery, recovery_kills, recovery_site
 from bench.hosts import Round
 from bench.recovery_kills import KILLS, Kill, answer_for, make_clock
 from bench.recovery_site import Site, free_port, write_pdf
@@ -103,12 +103,10 @@ def test_pages_to_read_differ_and_an_endless_one_comes_last(tmp_path: Path) -> N
     assert sizes[2] > 100_000
 
 
-@pytest.mark.parametrize(
-    ("name", "text"), [(recovery_site.PROFILE, recovery_site._PROFILE), (hosts.PROFILE, hosts.PROFILE_FILE)]
-)
-def test_the_profiles_of_the_benches_are_asked_once_a_page(tmp_path: Path, name: str, text: str) -> None:
+@pytest.mark.parametrize("name", [recovery_site.PROFILE, hosts.PROFILE])
+def test_the_profiles_of_the_benches_are_asked_once_a_page(tmp_path: Path, name: str) -> None:
     (tmp_path / "profiles").mkdir()
-    (tmp_path / "profiles" / f"{name}.toml").write_text(text)
+    (tmp_path / "profiles" / f"{name}.toml").write_text(double.profile_file(name))
     profile = find_profile(name, load_settings(home=tmp_path))
     assert profile.ladder == ()
 

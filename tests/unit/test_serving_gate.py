@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from models.errors import EnvironmentFault
 from tasks.work.doubles.vllm_server import Refused, Said, ScriptedVllm
 from tasks.work.doubles.vllm_server.model import Model
 from tasks.work.serving.gate import Audition, Gate, Mark, MarkRecord
@@ -131,6 +132,13 @@ def test_other_weights_and_other_pages_have_marks_of_their_own(tmp_path: Path) -
     assert record.best(one, FEW) is not None
     assert record.best(one, DRAWN) is None
     assert record.best(server("http://127.0.0.1:9", model="/other"), FEW) is None
+
+
+def test_a_spoilt_record_of_marks_is_told_with_the_remedy(tmp_path: Path) -> None:
+    record = MarkRecord(tmp_path / "golden.json")
+    record.path.write_text('{"half": [')
+    with pytest.raises(EnvironmentFault, match=r"golden\.json is spoilt.*Delete the file"):
+        record.best(server("http://127.0.0.1:8000"), FEW)
 
 
 def test_a_model_without_a_limit_reads_no_golden_pages(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from models.engine import OcrRequest
-from models.errors import PagemillError
+from models.errors import EnvironmentFault, PagemillError
 from models.geometry import Transform
 from models.page import PageImage
 from models.reading import Reading
@@ -56,7 +56,10 @@ _MARKS = TypeAdapter(dict[str, list[Mark]])
 
 @dataclass(frozen=True, slots=True)
 class MarkRecord:
-    """All marks in a JSON file, by profile, weights and golden pages."""
+    """All marks in a JSON file, by profile, weights and golden pages.
+
+    Raises EnvironmentFault when the file is spoilt.
+    """
 
     path: Path
 
@@ -75,7 +78,15 @@ class MarkRecord:
         part.replace(self.path)
 
     def _read(self) -> dict[str, list[Mark]]:
-        return _MARKS.validate_json(self.path.read_bytes()) if self.path.exists() else {}
+        if not self.path.exists():
+            return {}
+        try:
+            return _MARKS.validate_json(self.path.read_bytes())
+        except ValidationError as error:
+            raise EnvironmentFault(
+                f"{self.path} is spoilt: how well servers have read cannot be told. Delete the file; "
+                "the next server is held against none."
+            ) from error
 
 
 def _key(server: Server, pages: Sequence[Golden]) -> str:
