@@ -17,8 +17,7 @@ from models.profile import Profile
 from models.settings import Settings
 from tasks.work.serving import gpus, vllm
 from tasks.work.serving.endpoints import Endpoints
-from tasks.work.serving.gate import Gate, MarkRecord
-from tasks.work.serving.golden import golden_pages
+from tasks.work.serving.gate import gate_at
 from tasks.work.serving.plan import Plan, check_options, find_weights
 from tasks.work.serving.smoke import smoke_test
 from tasks.work.serving.supervisor import Patience, State, Supervised
@@ -159,7 +158,7 @@ def _run(settings: Settings, plan: Plan, wish: Wish) -> None:
             server,
             settings.root / "logs" / f"{server.name}.log",
             most_memory_mb=most_mb,
-            gate=_gate(settings) if wish.reads_golden else None,
+            gate=gate_at(settings.root) if wish.reads_golden else None,
             tell=typer.echo,
         )
         for server in servers
@@ -173,10 +172,6 @@ def _run(settings: Settings, plan: Plan, wish: Wish) -> None:
         endpoints.withdraw(plan.profile.name)
         for one in watched:
             one.stop()
-
-
-def _gate(settings: Settings) -> Gate:
-    return Gate(golden_pages(settings.root / "golden"), MarkRecord(settings.root / "serve" / "golden.json"))
 
 
 def _watch(watched: list[Supervised], plan: Plan, endpoints: Endpoints, stopping: threading.Event) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from pydantic import TypeAdapter
 
 from models.errors import ConfigurationError, EnvironmentFault
 from models.vlm import ServeFlag
@@ -16,6 +17,7 @@ from tasks.work.serving.endpoints import Endpoints
 from tasks.work.serving.plan import Server, check_options, find_weights, known_options
 from tasks.work.serving.proof import Proof, proof_request
 from tasks.work.serving.pulse import Pulse, is_up, pulse, read_pulse
+from tasks.work.serving.record import Record, key_of
 from tasks.work.serving.tested import OptionRecord
 from tasks.work.serving.unit import unit
 from tasks.work.serving.vllm import Installation
@@ -197,6 +199,15 @@ def test_a_spoilt_record_of_options_is_told_with_the_remedy(tmp_path: Path, cont
         with pytest.raises(EnvironmentFault, match=r"tested\.json is spoilt.*Delete the file"):
             ask()
     assert record.path.read_text() == content
+
+
+def test_a_record_of_rows_keeps_what_others_wrote_and_leaves_no_parts(tmp_path: Path) -> None:
+    mine, others = (Record(tmp_path / "a" / "rows.json", TypeAdapter(dict[str, int]), "gone.") for _ in "ab")
+    assert mine.get(key_of("a", [1])) is None
+    mine.put(key_of("a", [1]), 1)
+    others.put(key_of("a", [2]), 2)
+    assert [mine.get(key_of("a", [number])) for number in (1, 2, 3)] == [1, 2, None]
+    assert [path.name for path in mine.path.parent.iterdir()] == ["rows.json"]
 
 
 def test_the_same_options_with_other_flags_are_another_try(tmp_path: Path) -> None:

@@ -117,28 +117,28 @@ def test_what_is_not_read_by_the_deadline_is_all_wrong() -> None:
 def test_a_server_has_to_be_as_good_as_its_weights_were_before(
     tmp_path: Path, before: list[float], errors: float, said: str
 ) -> None:
-    gate, one = Gate(FEW, MarkRecord(tmp_path / "golden.json")), server("http://127.0.0.1:9")
+    gate, one = Gate(FEW, MarkRecord(tmp_path / "golden.json")), vlms.profile(most_errors=0.2)
     sample = mark(0.0)
     for known in before:
-        gate.record.keep(one, FEW, sample.model_copy(update={"errors": known}))
+        gate.record.keep(one, sample.model_copy(update={"errors": known}), FEW)
     refused = gate.judge(one, sample.model_copy(update={"errors": errors, "vllm": "0.99"}))
     assert said in refused if said else refused == ""
     assert len(json.loads(gate.record.path.read_text()).popitem()[1]) == len(before) + 1
 
 
 def test_other_weights_and_other_pages_have_marks_of_their_own(tmp_path: Path) -> None:
-    record, one = MarkRecord(tmp_path / "golden.json"), server("http://127.0.0.1:9")
-    record.keep(one, FEW, mark(0.01))
-    assert record.best(one, FEW) is not None
-    assert record.best(one, DRAWN) is None
-    assert record.best(server("http://127.0.0.1:9", model="/other"), FEW) is None
+    record, one = MarkRecord(tmp_path / "golden.json"), vlms.profile()
+    record.keep(one, mark(0.01), FEW)
+    assert record.best(one, "/models/tiny", FEW) is not None
+    assert record.best(one, "/models/tiny", DRAWN) is None
+    assert record.best(one, "/other", FEW) is None
 
 
 def test_a_spoilt_record_of_marks_is_told_with_the_remedy(tmp_path: Path) -> None:
     record = MarkRecord(tmp_path / "golden.json")
     record.path.write_text('{"half": [')
     with pytest.raises(EnvironmentFault, match=r"golden\.json is spoilt.*Delete the file"):
-        record.best(server("http://127.0.0.1:8000"), FEW)
+        record.best(vlms.profile(), "/models/tiny", FEW)
 
 
 def test_a_model_without_a_limit_reads_no_golden_pages(tmp_path: Path) -> None:

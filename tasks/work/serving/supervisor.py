@@ -154,7 +154,7 @@ class Supervised:
         mark = self._audition.mark() if self._audition else None
         if mark is None or self._gate is None:
             return
-        refused = self._gate.judge(self.server, mark)
+        refused = self._gate.judge(self.server.plan.profile, mark)
         if refused:
             self._end()
             self._enter(State.GIVEN_UP, f"refused: {refused}. To serve it all the same: --no-golden")
