@@ -18,10 +18,10 @@ _LINGER_S = 60.0
 """Drains begin together: one waits so long for the first work of the one before it."""
 
 
-def check_drains(profile: Profile) -> None:
+def check_drains(profile: Profile, queue: str) -> None:
     """Raises EnvironmentFault (not-found) where the server has no deployments for the drains of a profile."""
     with get_client(sync_client=True) as client:
-        for name in drains_of(profile):
+        for name in drains_of(profile, queue):
             try:
                 client.read_deployment_by_name(name)
             except ObjectNotFound as error:
@@ -34,17 +34,18 @@ def check_drains(profile: Profile) -> None:
 
 def wake(profile: Profile, queue: str) -> None:
     """Ask for the drains of a profile, on `queue` of their pools; nobody is waited for."""
-    for name in drains_of(profile):
-        run_deployment(
-            name=name,
-            parameters={"profile": profile.name, "linger_s": _LINGER_S},
-            timeout=0,
-            as_subflow=False,
-            work_queue_name=queue,
-        )
+    for name in drains_of(profile, queue):
+        parameters = {"profile": profile.name, "linger_s": _LINGER_S}
+        run_deployment(name=name, parameters=parameters, timeout=0, as_subflow=False)
         log.info("woke drain=%s queue=%s profile=%s", name, queue, profile.name)
 
 
-def drains_of(profile: Profile) -> tuple[str, str, str]:
-    """Deployments that work off a profile: a served model is asked from where the GPUs are."""
-    return "split/cpu", "ocr/cpu" if profile.vlm is None else "ocr/gpu", "load/cpu"
+def drains_of(profile: Profile, queue: str) -> tuple[str, str, str]:
+    """Deployments that work off a profile: a served model is asked from where the GPUs are.
+
+    Each queue has its own. The server starts a crashed run again on the queue of its deployment, wherever it
+    had been before.
+    """
+    behind = "" if queue == SCHEDULED else f"-{queue}"
+    ocr = "ocr/cpu" if profile.vlm is None else "ocr/gpu"
+    return f"split/cpu{behind}", f"{ocr}{behind}", f"load/cpu{behind}"

@@ -18,8 +18,9 @@ from prefect.client.schemas.schedules import CronSchedule
 from prefect.exceptions import ObjectNotFound
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-WATCHING, READING = "ingest/scheduled", "ocr/gpu"
-"""Deployments whose parameters and times belong to the installation, not to the file."""
+WATCHING = "ingest/scheduled"
+READING = ("ocr/gpu", "ocr/gpu-backfill")
+"""These deployments' parameters and times belong to the installation, not to the file."""
 
 
 class Strict(BaseModel):
@@ -128,12 +129,12 @@ def read_file(path: Path) -> PrefectFile:
 def register(client: SyncPrefectClient, deployments: Sequence[Deployment], served: str | None = None) -> None:
     """Register all; of WATCHING and READING, what is on the server stays.
 
-    `served`: the profile that READING reads with from now on.
+    `served`: the profile that those of READING read with from now on.
     """
     for deployment in deployments:
-        there = _find(client, deployment) if deployment.full_name in {WATCHING, READING} else None
+        there = _find(client, deployment) if deployment.full_name in {WATCHING, *READING} else None
         given = _still_known(deployment, there.parameters) if there else deployment.parameters
-        if served and deployment.full_name == READING:
+        if served and deployment.full_name in READING:
             given = {**given, "profile": served}
         times = _kept(there) if there else [one.created() for one in deployment.schedules]
         _create(client, deployment, given, times)

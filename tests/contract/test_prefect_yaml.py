@@ -12,7 +12,11 @@ from prefect.cli.deploy._models import PrefectYamlModel
 from pydantic import ValidationError
 
 from flows.installation.deployments import WATCHING, Deployment, PrefectFile, find_file, read_file
-from flows.installation.pools import POOLS, QUEUES
+from flows.installation.pools import POOLS
+from flows.installation.services import QUEUES
+from flows.waking import drains_of
+from models import profiles
+from models.profile import Profile
 
 _CONTENT: dict[str, Any] = yaml.safe_load(find_file().read_text())
 _DEPLOYMENTS = read_file(find_file()).deployments
@@ -88,9 +92,19 @@ def test_pools_and_queues_are_those_that_are_made(deployment: Deployment) -> Non
 
 
 @pytest.mark.parametrize("deployment", _DEPLOYMENTS, ids=_id)
-def test_the_backfill_has_the_queue_of_backfills_to_itself(deployment: Deployment) -> None:
-    is_backfill = deployment.full_name.startswith("backfill/")
+def test_backfills_have_their_queue_to_themselves(deployment: Deployment) -> None:
+    is_backfill = deployment.full_name.startswith("backfill/") or deployment.full_name.endswith("-backfill")
     assert (deployment.work_pool.work_queue_name == "backfill") == is_backfill
+
+
+@pytest.mark.parametrize("profile", profiles.PROFILES.values(), ids=lambda one: one.name)
+@pytest.mark.parametrize("queue", QUEUES)
+def test_a_drain_that_is_started_again_stays_in_its_queue(profile: Profile, queue: str) -> None:
+    drains = [_named(name) for name in drains_of(profile, queue)]
+    assert {one.work_pool.work_queue_name for one in drains} == {queue}
+    assert [one.entrypoint for one in drains] == ["flows.split.split", "flows.ocr.ocr", "flows.load.load"]
+    assert [one.work_pool.name for one in drains] == ["cpu", "gpu" if profile.vlm else "cpu", "cpu"]
+    assert all("resumed" in one.tags for one in drains)
 
 
 def test_late_scans_collapse_into_the_one_under_way() -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from uuid import UUID
 
 import httpx
@@ -17,6 +18,8 @@ from prefect.client.schemas.objects import FlowRun
 
 from db import embedded, postmaster
 from flows.installation import deployments, pools, services
+from flows.waking import BACKFILL, drains_of
+from models import profiles
 from models.errors import Code, ConfigurationError, EnvironmentFault
 from models.settings import Settings
 from tests import factories
@@ -165,17 +168,28 @@ def test_a_killed_postgres_and_a_killed_server_come_back_by_themselves(mill: Ins
         assert client.read_deployment_by_name("ingest/adhoc").entrypoint == "flows.ingest.ingest"
 
 
-def test_a_killed_run_is_shown_as_crashed_and_started_again_as_it_was_asked_for(mill: Installation) -> None:
+def test_killed_runs_are_shown_as_crashed_and_started_again_as_they_were_asked_for(
+    mill: Installation,
+) -> None:
     asked = {"paths": [str(mill.inbox)], "options": ["pixels='&<>"], "jobs": 1}
+    split, *_ = drains_of(profiles.get("ppocr"), BACKFILL)
     with mill.client() as client:
         adhoc = client.read_deployment_by_name("ingest/adhoc")
-        run = client.create_flow_run_from_deployment(adhoc.id, parameters=asked)
-        wait_for(lambda: kill_run(run.id), 300)
-        wait_for(lambda: again(client, run), 300)
-        (other,) = again(client, run)
-        assert client.read_flow_run(run.id).state_name == "Crashed"
-    assert other.parameters == run.parameters
-    assert other.deployment_id == adhoc.id
+        drain = client.read_deployment_by_name(split)
+        runs = [
+            client.create_flow_run_from_deployment(adhoc.id, parameters=asked),
+            client.create_flow_run_from_deployment(drain.id, parameters={"linger_s": 120.0}),
+        ]
+        for run in runs:
+            wait_for(partial(kill_run, run.id), 300)
+        for run in runs:
+            wait_for(partial(again, client, run), 300)
+            (other,) = again(client, run)
+            assert client.read_flow_run(run.id).state_name == "Crashed"
+            assert other.parameters == run.parameters
+            assert other.deployment_id == run.deployment_id
+            assert other.work_queue_name == run.work_queue_name
+        assert [run.work_queue_name for run in runs] == ["scheduled", "backfill"]
 
 
 def again(client: SyncPrefectClient, run: FlowRun) -> list[FlowRun]:

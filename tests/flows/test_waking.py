@@ -18,10 +18,7 @@ from db import tables
 from flows.draining import is_idle
 from flows.installation.deployments import find_file, read_file, register
 from flows.installation.pools import make_pools
-from flows.waking import drains_of
-from models import profiles
 from models.errors import EnvironmentFault
-from models.profile import Profile
 from models.stage import Stage
 from tasks.register import register_roots
 from tests import factories
@@ -59,7 +56,7 @@ def again(yard: Yard, postgres: str, monkeypatch: pytest.MonkeyPatch) -> Backfil
 
 @pytest.mark.slow
 def test_without_deployments_the_remedy_is_told_and_nothing_is_changed(server: str, again: Backfills) -> None:
-    with pytest.raises(EnvironmentFault, match=r"has no deployment split/cpu.*'pagemill up'"):
+    with pytest.raises(EnvironmentFault, match=r"has no deployment split/cpu-backfill.*'pagemill up'"):
         again.run(everything=True, options=OTHER, here=False)
     assert again.yard.rows("backfill") == []
 
@@ -80,11 +77,6 @@ def test_drains_are_asked_for_on_the_queue_behind_the_schedule_and_the_rest_is_l
     work = [(row.stage, row.status, row.priority) for row in again.yard.rows("claim") if row.priority]
     assert work == [("split", "ready", 10)]
     assert [row.ended_at for row in again.yard.rows("backfill")] == [None]
-
-
-@pytest.mark.parametrize("profile", profiles.PROFILES.values(), ids=lambda one: one.name)
-def test_a_served_model_is_asked_from_the_gpus_and_all_others_from_the_cpu(profile: Profile) -> None:
-    assert drains_of(profile)[1] == ("ocr/gpu" if profile.vlm else "ocr/cpu")
 
 
 def test_a_drain_waits_while_somebody_is_at_work_in_the_stages_before_its_own(yard: Yard) -> None:
