@@ -3,20 +3,23 @@
 import errno
 import logging
 import os
+import re
 import sys
 import traceback
+from collections.abc import Sequence
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 from cli.exits import Exit, exit_of_error
-from models.errors import Code, EnvironmentFault, PagemillError, StoreFull
+from models.errors import Code, ConfigurationError, EnvironmentFault, PagemillError, StoreFull
 from models.text import printable
 
 log = logging.getLogger(__name__)
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
+_UNDECODABLE = re.compile("[\ud800-\udfff]")
 
 
 class Boundary(TyperGroup):
@@ -55,7 +58,7 @@ def complain(*lines: str) -> None:
 
 
 def _unexpected(error: Exception, debug: bool) -> Exit:
-    known = as_environment(error)
+    known = as_environment(error) or as_argument(error, sys.argv)
     if debug:
         traceback.print_exception(error, file=sys.stderr)
     if known:
@@ -82,4 +85,17 @@ def as_environment(error: Exception) -> PagemillError | None:
             f"The package {error.name} is missing. Install pagemill with its dependencies.",
             Code.PACKAGE_MISSING,
         )
+    return None
+
+
+def as_argument(error: Exception, arguments: Sequence[str]) -> PagemillError | None:
+    """What a text that is no UTF-8 means: the argument that it came from, None where there is no such one.
+
+    File names may hold any bytes; everything else that is typed is stored, sent or compared as UTF-8.
+    """
+    if isinstance(error, UnicodeEncodeError):
+        for argument in filter(_UNDECODABLE.search, arguments):
+            return ConfigurationError(
+                f"'{printable(argument)}' is no UTF-8. Type it in a terminal set to UTF-8."
+            )
     return None

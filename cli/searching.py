@@ -12,15 +12,19 @@ from cli.choices import Mode
 from cli.output import console, print_json
 from cli.session import connected
 from cli.views import picture_path
-from db import review, search
+from db import documents, review, search
 from db.engine import has_vectors
+from models.errors import ConfigurationError
+from models.lexemes import parse
 from models.review import Gap
 from models.search import Hit, QueryVector
 from models.settings import Settings
-from models.text import printable
+from models.text import clean, printable
 from tasks.work.embedding import open_embedder
 
 _MOST_GAPS = 10
+_LONGEST_QUESTION = 2000
+"""In characters. A question is matched term by term: a whole page of text would take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +40,34 @@ class Answer:
 
 
 def show_hits(settings: Settings, query: str, limit: int, mode: Mode, *, as_json: bool) -> None:
-    """Print the best hits."""
+    """Print the best hits. Raises ConfigurationError for a question that asks for nothing or is too long."""
+    query = asked(query)
     with connected(settings) as connection:
         vector = _vector(connection, settings, query) if mode is Mode.HYBRID else None
         hits = search.search(connection, query, vector, limit)
         gaps = review.gaps(connection, {hit.document_id for hit in hits})
+        is_empty = not hits and not documents.counts(connection)
     found = tuple(replace(gap, picture=_picture(settings, gap)) for gap in gaps)
     answer = Answer(query, Mode.TEXT if vector is None else Mode.HYBRID, hits, found)
     if as_json:
         print_json(answer)
+    elif is_empty:
+        console().print("The knowledge base is empty. Try: pagemill ingest FOLDER")
     else:
         print_hits(answer, console())
+
+
+def asked(query: str) -> str:
+    """`query` as it is searched for. Raises ConfigurationError where nothing is asked, or too much."""
+    query = clean(query)
+    if len(query) > _LONGEST_QUESTION:
+        raise ConfigurationError(
+            f"The question has {len(query):,} characters, at most {_LONGEST_QUESTION:,} are searched for."
+            " Take a few of its words."
+        )
+    if not parse(query).groups:
+        raise ConfigurationError("The question holds nothing to look for. Write a word or a number.")
+    return query
 
 
 def print_hits(answer: Answer, out: Console) -> None:

@@ -140,7 +140,9 @@ def get(connection: sa.Connection, ref: str) -> Document:
             raise ConfigurationError(f"'{ref}' may mean the documents {listed}: name one.", Code.NOT_FOUND)
         if found:
             return _load(connection, found)[0]
-    raise ConfigurationError(f"There is no document '{ref}'.", Code.NOT_FOUND)
+    raise ConfigurationError(
+        f"There is no document '{printable(ref)}'. 'pagemill status' lists them.", Code.NOT_FOUND
+    )
 
 
 def listing(

@@ -5,11 +5,12 @@ import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from models.document import DocumentStatus
 from models.recipe import Recipe
 from models.stage import Stage
+from models.text import printable
 from models.verdict import Verdict
 
 BACKFILL_PRIORITY = 10
@@ -54,6 +55,11 @@ class Selection(BaseModel):
     """First digits, at least six, of the hash of the recipe that what is shown was read with."""
     everything: bool = False
     """All documents are meant, should it come to that."""
+
+    @field_validator("source")
+    @classmethod
+    def _as_names_are_kept(cls, pattern: str) -> str:
+        return printable(pattern)
 
     @property
     def is_empty(self) -> bool:

@@ -13,6 +13,7 @@ from cli.words import plural
 from db import run_reports, scans
 from models.run_report import RunReport
 from models.settings import Settings
+from models.text import printable
 
 _TEXT_CHARS = 2_000
 
@@ -30,7 +31,9 @@ def write_report(
         path = out or Path(f"report-{number}.html")
         refuse_input(path, scans.watched(connection))
     write([path], [render(report, pictures(settings, report))], force=force)
-    console().print(f"{path}: run {number}, {plural(report.waiting, 'page')} to look at.", soft_wrap=True)
+    console().print(
+        f"{printable(str(path))}: run {number}, {plural(report.waiting, 'page')} to look at.", soft_wrap=True
+    )
 
 
 def pictures(settings: Settings, report: RunReport) -> dict[str, str]:

@@ -143,3 +143,10 @@ def test_codes_of_checks_of_errors_and_of_what_was_ever_found_are_known(shelf: D
         codes = ("truncated", "ocr-failed", "odd")
         backfill_selection.check(connection, Selection(findings=codes), ["truncated"])
     assert steps.count(shelf, tables.finding) == 2
+
+
+def test_a_name_that_is_not_utf8_is_found_by_its_bytes(database: Database) -> None:
+    ingest(database, "/in/bad\udcff.pdf", "odd", "text")
+    assert selected(database, source="/in/bad\udcff.pdf") == [1]
+    assert selected(database, source="/in/bad\udcff*") == [1]
+    assert selected(database, source="/in/bad\udcfe*") == []

@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from cli.boundary import Boundary, as_environment, lines_of
+from cli.boundary import Boundary, as_argument, as_environment, lines_of
 from cli.exits import Exit
 from models.errors import Code, ConfigurationError, DatabaseUnreachable, StoreFull
 
@@ -116,3 +116,17 @@ def test_unknown_words_are_usage_errors(word: str) -> None:
     app.callback()(lambda: None)
     app.command("one")(lambda: None)
     assert CliRunner().invoke(app, [word]).exit_code == Exit.USAGE
+
+
+def test_an_argument_that_is_no_utf8_is_wrong_usage(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["pagemill", "search", "\udcff"])
+    result = run("\udcff".encode)
+    assert result.exit_code == Exit.USAGE
+    assert result.stderr.startswith("Error: '\\xff' is no UTF-8.")
+
+
+def test_an_encoding_error_without_such_an_argument_is_a_defect() -> None:
+    with pytest.raises(UnicodeEncodeError) as raised:
+        "\udcff".encode()
+    assert as_argument(raised.value, ["pagemill", "search", "ü"]) is None
+    assert as_argument(ValueError(), ["\udcff"]) is None

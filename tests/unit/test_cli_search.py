@@ -1,9 +1,11 @@
 """Search results as people see them."""
 
+import pytest
 from rich.console import Console
 
 from cli.choices import Mode
-from cli.searching import Answer, highlighted, hit_name, place, print_hits
+from cli.searching import Answer, asked, highlighted, hit_name, place, print_hits
+from models.errors import ConfigurationError
 from models.search import Hit
 from tests.unit import shown
 
@@ -77,3 +79,27 @@ def test_a_long_passage_is_broken_between_words_in_a_terminal_and_not_at_all_els
         line.startswith("    pump") and line.rstrip().endswith("pump") for line in told if line.strip()
     )
     assert len(printed(long).splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    "query", ["", "  ", '"', "%_", "(.*)+$", "-draft", '-"old one" -x', "\x01", "\udcff", "…"]
+)
+def test_a_question_that_names_nothing_to_find_is_refused(query: str) -> None:
+    with pytest.raises(ConfigurationError, match="nothing to look for"):
+        asked(query)
+
+
+@pytest.mark.parametrize(
+    "query", ["a", "7", "信", "مرحبا", "pump -draft", "it's; drop table page;--", "x" * 2000]
+)
+def test_a_question_with_a_word_is_asked_as_it_is(query: str) -> None:
+    assert asked(query) == query
+
+
+def test_a_question_is_cleaned_as_pages_are() -> None:
+    assert asked("pump\x00 \udcffmain") == "pump main"
+
+
+def test_a_page_pasted_as_a_question_is_refused_before_anything_is_opened() -> None:
+    with pytest.raises(ConfigurationError, match="has 2,001 characters, at most 2,000 are searched for"):
+        asked("pump " * 400 + "x")

@@ -60,6 +60,11 @@ def test_a_wish_that_differs_anywhere_is_another_backfill(name: str, value: obje
     assert other.digest(RECIPE) != WISH.digest(RECIPE)
 
 
+def test_a_pattern_is_written_as_names_are_kept() -> None:
+    assert Selection(source="/in/bad\udcff*.pdf").source == "/in/bad\\xff*.pdf"
+    assert Selection(source="/in/*.pdf").source == "/in/*.pdf"
+
+
 def test_an_equal_wish_is_the_same_backfill_but_not_under_another_recipe() -> None:
     assert Wish.model_validate(WISH.model_dump()).digest(RECIPE) == WISH.digest(RECIPE)
     assert WISH.digest(Recipe(revision="2")) != WISH.digest(RECIPE)
