@@ -15,8 +15,9 @@ VARIABLE = "PAGEMILL_BENCH_PROFILE"
 
 
 def environ(profile: Profile, **more: str) -> dict[str, str]:
-    """The environment of a child that knows `profile`."""
-    return {**os.environ, VARIABLE: profile.model_dump_json(by_alias=True), **more}
+    """The environment of a child that knows `profile`, and believes servers that do not read for real."""
+    known = {VARIABLE: profile.model_dump_json(by_alias=True), "PAGEMILL_OCR_GOLDEN": "false"}
+    return {**os.environ, **known, **more}
 
 
 def command(*words: str) -> list[str]:

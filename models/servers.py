@@ -1,6 +1,7 @@
 """The servers that read pages over the network."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 
@@ -15,6 +16,9 @@ class OcrServers:
     """Pages wait so long for a server that is away before they are given up."""
     in_flight: int | None = None
     """Requests to each server at once; None: steered by what the server says of itself."""
+    golden: Path | None = None
+    """Home with golden pages and with what servers made of them: one that misreads them gets no others. None:
+    all are believed."""
 
 
 def urls_of(text: str) -> tuple[str, ...]:

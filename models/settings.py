@@ -94,6 +94,8 @@ class Settings(BaseSettings):
     """Pages wait so long for an OCR server that is away; then they fail and a later run takes them up."""
     ocr_in_flight: int | None = Field(None, ge=1)
     """Requests to each OCR server at once; empty: steered by the server's own metrics."""
+    ocr_golden: bool = True
+    """A server of ocr_url gets pages only once it has read golden pages well."""
     vllm_python: Path | None = None
     """Python of the environment that vLLM is installed in, for `pagemill serve`."""
     settle_s: float = Field(10.0, ge=0, le=86_400)
@@ -126,9 +128,14 @@ class Settings(BaseSettings):
         return text
 
     def ocr_servers(self, found: tuple[str, ...] = ()) -> OcrServers:
-        """The servers to read with: those that were set, else those `found` on this machine."""
+        """The servers to read with: those that were set, else those `found` on this machine.
+
+        Those that were found have read golden pages for who looks after them.
+        """
         key = self.ocr_api_key.get_secret_value() if self.ocr_api_key else ""
-        return OcrServers(urls_of(self.ocr_url) or found, key, self.ocr_wait_s, self.ocr_in_flight)
+        urls = urls_of(self.ocr_url)
+        golden = self.root if urls and self.ocr_golden else None
+        return OcrServers(urls or found, key, self.ocr_wait_s, self.ocr_in_flight, golden)
 
     @property
     def root(self) -> Path:

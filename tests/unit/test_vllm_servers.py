@@ -26,6 +26,7 @@ def test_servers_that_were_set_go_before_those_found_on_this_machine() -> None:
 
 
 def test_the_key_goes_along_and_is_not_shown() -> None:
-    servers = load_settings(ocr_url="http://gpu:1", ocr_api_key="secret", ocr_wait_s=5).ocr_servers()
+    told = {"ocr_url": "http://gpu:1", "ocr_api_key": "secret", "ocr_wait_s": 5, "ocr_golden": False}
+    servers = load_settings(**told).ocr_servers()
     assert servers == OcrServers(("http://gpu:1",), "secret", 5.0)
     assert "secret" not in repr(servers)

@@ -167,7 +167,8 @@ class Gate:
         """Why the server may get no pages; empty: it may. The mark is kept: the next has to come up to it."""
         best = self.record.best(profile, mark.model, self.pages)
         limit = profile.vlm.most_errors if profile.vlm else 0.0
-        self.record.keep(profile, mark, self.pages)
+        if mark not in self.record.of(profile, mark.model, self.pages):
+            self.record.keep(profile, mark, self.pages)
         told = f"{mark.errors:.1%} of the characters of {mark.pages} golden pages are wrong"
         if mark.errors > limit:
             return f"{told}, {limit:.0%} may be"

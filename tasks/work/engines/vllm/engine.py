@@ -9,12 +9,13 @@ from concurrent.futures import Future
 from contextlib import suppress
 
 from models.engine import OcrRequest
-from models.errors import ConfigurationError
+from models.errors import ConfigurationError, EnvironmentFault
 from models.profile import Profile
 from models.reading import Reading
 from models.servers import OcrServers
 from models.vlm import Vlm
 from tasks.work.engines.vllm.dispatch import Dispatcher
+from tasks.work.engines.vllm.hearing import Hearing
 from tasks.work.engines.vllm.jobs import Job
 from tasks.work.engines.vllm.keeper import Keeper
 from tasks.work.engines.vllm.patience import Patience
@@ -24,7 +25,8 @@ from tasks.work.engines.vllm.steering import Steering
 
 log = logging.getLogger(__name__)
 
-_FIRST_LOOK_S = 8.0
+_FIRST_LOOK_S, _HEARING_S = 8.0, 120.0
+"""So long an engine is being opened at most; the second where servers read golden pages meanwhile."""
 _PATIENCE_LOOK_S = 0.5
 
 
@@ -33,13 +35,14 @@ class VllmEngine:
 
     Pages that no server has room for wait inside; while no server reads at all they go on waiting, up to
     `servers.wait_s`, and then end with EngineUnavailable. Raises ConfigurationError at once when a server
-    answers but is the wrong one: other model, key refused, unknown host, no OpenAI API.
+    answers but is the wrong one: other model, key refused, unknown host, no OpenAI API, golden pages misread.
     """
 
     def __init__(self, profile: Profile, vlm: Vlm, servers: OcrServers) -> None:
         self.name = profile.name
         self._wait_s = servers.wait_s
-        self._vlm = vlm
+        self._profile, self._vlm = profile, vlm
+        self._home = servers.golden if vlm.most_errors else None
         self._started = threading.Event()
         self._thread = threading.Thread(
             target=lambda: asyncio.run(self._main(servers)), name=f"ocr-{profile.name}", daemon=True
@@ -48,7 +51,7 @@ class VllmEngine:
         self._started.wait()
         try:
             self._first_look()
-        except ConfigurationError:
+        except (ConfigurationError, EnvironmentFault):
             self.close()
             raise
 
@@ -81,6 +84,11 @@ class VllmEngine:
             "server": [server.label for server in self._servers],
             "vllm": [server.version for server in self._servers],
             "model": [server.root for server in self._servers],
+            "golden": [
+                f"{server.label}: {server.errors:.1%} of characters wrong"
+                for server in self._servers
+                if server.errors is not None
+            ],
         }
         return {name: ", ".join(sorted(set(filter(None, values)))) for name, values in told.items()}
 
@@ -103,7 +111,9 @@ class VllmEngine:
             await asyncio.gather(*(server.looked.wait() for server in self._servers))
 
         with suppress(TimeoutError):
-            asyncio.run_coroutine_threadsafe(look(), self._loop).result(_FIRST_LOOK_S)
+            asyncio.run_coroutine_threadsafe(look(), self._loop).result(
+                _HEARING_S if self._home else _FIRST_LOOK_S
+            )
         for server in self._servers:
             if server.refusal:
                 raise server.refusal
@@ -114,9 +124,13 @@ class VllmEngine:
             self._servers = [
                 Server(url, self._vlm, client, _steering(self._vlm, servers)) for url in servers.urls
             ]
-            self._dispatcher = Dispatcher(self._servers, PageReader(self._vlm))
+            read = PageReader(self._vlm)
+            self._dispatcher = Dispatcher(self._servers, read)
             self._started.set()
-            keepers = [asyncio.ensure_future(Keeper(one, self._dispatcher).run()) for one in self._servers]
+            hearing = Hearing(self._profile, self._home, read) if self._home else None
+            keepers = [
+                asyncio.ensure_future(Keeper(one, self._dispatcher, hearing).run()) for one in self._servers
+            ]
             keepers.append(asyncio.ensure_future(self._mind_patience()))
             await self._stop.wait()
             self._dispatcher.close()

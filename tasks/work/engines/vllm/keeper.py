@@ -7,9 +7,10 @@ import time
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-from models.errors import ConfigurationError
+from models.errors import ConfigurationError, EnvironmentFault
 from tasks.work.engines.vllm.dispatch import Dispatcher
 from tasks.work.engines.vllm.faults import Away
+from tasks.work.engines.vllm.hearing import Hearing
 from tasks.work.engines.vllm.sample import Sample
 from tasks.work.engines.vllm.server import Server, without_secrets
 
@@ -23,8 +24,8 @@ _TELL_S = 60.0
 class Keeper:
     """The one that decides whether its server can be trusted with pages."""
 
-    def __init__(self, server: Server, dispatcher: Dispatcher) -> None:
-        self._server, self._dispatcher = server, dispatcher
+    def __init__(self, server: Server, dispatcher: Dispatcher, hearing: Hearing | None = None) -> None:
+        self._server, self._dispatcher, self._hearing = server, dispatcher, hearing
         self._last: Sample | None = None
         self._pause_s = _FIRST_PAUSE_S
         self._away_since = time.monotonic()
@@ -45,10 +46,13 @@ class Keeper:
         try:
             await self._resolve()
             await server.introduce()
-            server.looked.set()
+            if self._hearing is None:
+                server.looked.set()
             await server.prove(server.vlm.first_token_s)
             self._last = await server.sample()
-        except (Away, ConfigurationError) as error:
+            if self._hearing is not None:
+                await self._hearing.hear(server, self._last)
+        except (Away, ConfigurationError, EnvironmentFault) as error:
             self._still_away(error)
             self._last = before
             server.looked.set()
@@ -65,12 +69,13 @@ class Keeper:
         waited = time.monotonic() - self._away_since
         log.info("OCR server ready url=%s after=%.1fs", server.label, waited)
         server.is_proven, server.reason, server.refusal = True, "", None
+        server.looked.set()
         self._pause_s, self._told_at = _FIRST_PAUSE_S, 0.0
         self._dispatcher.pump()
 
-    def _still_away(self, error: Away | ConfigurationError) -> None:
+    def _still_away(self, error: Away | ConfigurationError | EnvironmentFault) -> None:
         server = self._server
-        server.refusal = error if isinstance(error, ConfigurationError) else None
+        server.refusal = None if isinstance(error, Away) else error
         server.reason = str(error)
         # What was in its hands goes elsewhere once it is clear that it does not come back by itself.
         self._dispatcher.fell(server)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 import httpx
 import orjson
 
-from models.errors import ConfigurationError
+from models.errors import ConfigurationError, EnvironmentFault
 from models.vlm import Vlm
 from tasks.work.engines.vllm.faults import Away, Broken, Overdue, raise_for, told
 from tasks.work.engines.vllm.jobs import Job
@@ -36,13 +36,15 @@ class Server:
     is_proven: bool = False
     reason: str = "not asked yet"
     """Why it is not proven."""
-    refusal: ConfigurationError | None = None
+    refusal: ConfigurationError | EnvironmentFault | None = None
     """What is wrong is not the server's state but how it was named."""
     version: str = ""
     root: str = ""
     context: int = 0
     """The smaller of what the profile and the server say."""
     dialect: Dialect = field(default_factory=Dialect)
+    errors: float | None = None
+    """Share of characters of golden pages that it misread; None where it was not heard."""
     open: dict[Job, "asyncio.Task[None]"] = field(default_factory=dict)
     broken: list[Job] = field(default_factory=list)
     """Requests that ended without an answer; the keeper finds out why."""
