@@ -27,3 +27,5 @@ class Region:
 
     kind: RegionKind
     box: Box
+    runs_down: bool = False
+    """Whether what is printed on its page stands in columns, sign below sign."""

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 from models.geometry import Box, Transform
 from models.reading import Block, BlockType
-from models.text import CJK_SCRIPTS, RIGHT_TO_LEFT, script_of, scripts
+from models.text import CJK_SCRIPTS, script_of
 from tasks.work.columns import Region, regions
 from tasks.work.lines import Line, Placed, typical_height
 from tasks.work.paragraphs import Paragraph, paragraphs
+from tasks.work.reading_order import Direction, direction_of, seen
 from tasks.work.skew import straighten
 from tasks.work.tables import Grid
 
@@ -50,22 +51,9 @@ def text_of(blocks: Sequence[Block]) -> str:
 
 def _placed(lines: Sequence[Line]) -> list[Placed]:
     if is_vertical(lines):
-        return _laid_down(lines)
-    placed = straighten(lines)
-    return _mirrored(placed) if _is_right_to_left(lines) else placed
-
-
-def _is_right_to_left(lines: Sequence[Line]) -> bool:
-    counts = scripts("".join(line.text for line in lines))
-    return sum(counts[script] for script in RIGHT_TO_LEFT) > counts.total() / 2
-
-
-def _mirrored(placed: Sequence[Placed]) -> list[Placed]:
-    # Seen in a mirror, lines begin at the left and the first column stands first.
-    return [
-        Placed(item.line, Box(-item.frame.x1, item.frame.y0, -item.frame.x0, item.frame.y1))
-        for item in placed
-    ]
+        return [Placed(line, seen(line.box, Direction.DOWN)) for line in lines]
+    way = direction_of("".join(line.text for line in lines), runs_down=False)
+    return [Placed(item.line, seen(item.frame, way)) for item in straighten(lines)]
 
 
 def _is_upright(line: Line) -> bool:
@@ -75,11 +63,6 @@ def _is_upright(line: Line) -> bool:
 
 def _letters(lines: Sequence[Line]) -> int:
     return sum(len(line.text) for line in lines)
-
-
-def _laid_down(lines: Sequence[Line]) -> list[Placed]:
-    # A quarter turn against the clock: down becomes right, and the rightmost column the first line.
-    return [Placed(line, Box(line.box.y0, -line.box.x1, line.box.y1, -line.box.x0)) for line in lines]
 
 
 def _usual_height(placed: Sequence[Placed]) -> float:

@@ -1,13 +1,16 @@
-"""In which order the regions of a page are read: columns one after the other, what crosses them in its place.
+"""In which order what stands on a page is read: columns one after the other, what crosses them in its place.
 
 As for lines (`columns`): a gutter is an upright strip that no region crosses over some height. Regions that
-cross it cut the page into bands; a band with regions on both sides is read left side first.
+cross it cut the page into bands; a band with regions on both sides is read left side first. Pages of scripts
+that run otherwise are looked at in a mirror, or laid on their side.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from models.geometry import Box
+from models.text import CJK_SCRIPTS, RIGHT_TO_LEFT, scripts
 
 _SLACK = 0.01
 """Share of the width by which boxes may reach over a gutter."""
@@ -23,9 +26,47 @@ class _Band:
     """Height over which both sides run side by side."""
 
 
-def ordered(boxes: Sequence[Box]) -> list[int]:
-    """Places of `boxes` in reading order, from left to right and top to bottom; y runs downwards."""
-    return _ordered(boxes, tuple(range(len(boxes))))
+class Direction(Enum):
+    """Which way lines run, and with them the columns or tiers of a page."""
+
+    RIGHT = auto()
+    """From left to right, lines from top to bottom."""
+    LEFT = auto()
+    """From right to left: Arabic, Hebrew."""
+    DOWN = auto()
+    """Downwards, lines from right to left: upright Chinese and Japanese."""
+
+
+def direction_of(text: str, *, runs_down: bool) -> Direction:
+    """Which way a page runs, as most letters of its `text` are written; without letters to the right.
+
+    `runs_down`: its signs stand below rather than beside one another; no other script than those of East
+    Asia is written so.
+    """
+    letters = scripts(text)
+    half = letters.total() / 2
+    if sum(letters[script] for script in RIGHT_TO_LEFT) > half:
+        return Direction.LEFT
+    if runs_down and sum(letters[script] for script in CJK_SCRIPTS) > half:
+        return Direction.DOWN
+    return Direction.RIGHT
+
+
+def seen(box: Box, direction: Direction) -> Box:
+    """The box of a page as it lies where the page is turned so that it runs to the right."""
+    match direction:
+        case Direction.LEFT:
+            return Box(-box.x1, box.y0, -box.x0, box.y1)
+        case Direction.DOWN:
+            # A quarter turn against the clock: down becomes right, and the rightmost column the first line.
+            return Box(box.y0, -box.x1, box.y1, -box.x0)
+        case Direction.RIGHT:
+            return box
+
+
+def ordered(boxes: Sequence[Box], direction: Direction = Direction.RIGHT) -> list[int]:
+    """Places of `boxes` in reading order; y runs downwards."""
+    return _ordered([seen(box, direction) for box in boxes], tuple(range(len(boxes))))
 
 
 def _ordered(boxes: Sequence[Box], places: tuple[int, ...]) -> list[int]:

@@ -44,6 +44,8 @@ _OVERLAP = 0.1
 _MARGIN = 0.7
 """Of paper around a region, in heights of a letter."""
 _MOST = 40
+_SIGNS, _SIGN = 300, (0.5, 4.0)
+"""So many pieces of ink, in heights of a letter, tell which way a page runs."""
 _ROUNDS = 50
 
 Boxes = components.Boxes
@@ -75,7 +77,7 @@ def parts_of(picture: Image.Image, found: Sequence[Found]) -> list[Part]:
     kinds = [_sure_kind(one) for one in proposed]
     owners, extra = _with_rest(pieces, owners, len(kinds), letter)
     kinds += [RegionKind.OTHER] * extra
-    regions = _merged(pieces, owners, kinds)
+    regions = _merged(pieces, owners, kinds, runs_down=_runs_down(pieces, letter))
     if not 1 < len(regions) <= _MOST:
         return []
     numbers = list(regions)
@@ -181,10 +183,36 @@ def _clusters(pieces: Boxes, letter: float) -> Boxes:
     return components.boxes(sheet) * cell
 
 
-def _merged(pieces: Boxes, owners: Owners, kinds: Sequence[RegionKind]) -> dict[int, Region]:
+def _runs_down(pieces: Boxes, letter: float) -> bool:
+    """Whether most signs have their nearest neighbour below them rather than to their right.
+
+    On pages of Chinese and Japanese it was 13 to 22 % where lines ran to the right, 74 to 85 % where down.
+    """
+    size = (pieces[:, 2:] - pieces[:, :2]).max(axis=1)
+    signs = pieces[(size >= _SIGN[0] * letter) & (size <= _SIGN[1] * letter)]
+    some = signs[:: max(1, len(signs) // _SIGNS)]
+    down, right = (np.array([_gap(signs, one, axis) for one in some]) for axis in (1, 0))
+    return bool(2 * (down < right).sum() > len(some))
+
+
+def _gap(signs: Boxes, one: npt.NDArray[np.int64], axis: int) -> float:
+    """White between a sign and the next one in its line (`axis` 0) or column (1); infinite for the last."""
+    low, high = 1 - axis, 3 - axis
+    shared = np.minimum(signs[:, high], one[high]) - np.maximum(signs[:, low], one[low])
+    least = np.minimum(signs[:, high] - signs[:, low], one[high] - one[low]) / 2
+    after = signs[(signs[:, axis] >= one[axis + 2]) & (shared > least)]
+    return float(after[:, axis].min() - one[axis + 2]) if len(after) else np.inf
+
+
+def _merged(
+    pieces: Boxes, owners: Owners, kinds: Sequence[RegionKind], *, runs_down: bool
+) -> dict[int, Region]:
     """The region of each owner; `owners` is changed so that regions that overlap are one, the larger."""
     while True:
-        regions = {int(one): Region(kinds[one], _around(pieces[owners == one])) for one in set(owners) - {-1}}
+        regions = {
+            int(one): Region(kinds[one], _around(pieces[owners == one]), runs_down)
+            for one in set(owners) - {-1}
+        }
         pair = next(
             (
                 (one, other)

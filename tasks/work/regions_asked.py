@@ -18,6 +18,7 @@ from models.region import Region, RegionKind
 from models.vlm import Vlm
 from tasks.work import regions_net
 from tasks.work.preprocess import SUFFIX
+from tasks.work.reading_order import direction_of, ordered
 from tasks.work.regions import Part, parts_of
 from tasks.work.rungs import joined
 from tasks.work.store import Store
@@ -65,11 +66,19 @@ def by_regions(request: OcrRequest, vlm: Vlm, store_root: Path) -> tuple[OcrRequ
 
 
 def joined_regions(requests: Sequence[OcrRequest], readings: Sequence[Reading]) -> Reading:
-    """Readings of `requests` as one reading of the page; those of no regions as `joined` has them."""
-    pairs = list(zip(requests, readings, strict=True))
-    return joined(
-        [_placed(request.region, reading) if request.region else reading for request, reading in pairs]
-    )
+    """Readings of `requests` as one reading of the page; those of no regions as `joined` has them.
+
+    Which way a page runs shows in what was read: regions come in its order.
+    """
+    regions = [request.region for request in requests if request.region]
+    if not regions:
+        return joined(readings)
+    placed = [_placed(*pair) for pair in zip(regions, readings, strict=True)]
+    way = direction_of("".join(reading.text for reading in readings), runs_down=regions[0].runs_down)
+    # On the page image, which may have been turned upright; the crops differ in where they begin, no more.
+    upright = requests[0].image.transform.inverse()
+    places = ordered([upright.box(region.box) for region in regions], way)
+    return joined([placed[place] for place in places])
 
 
 def _asked(request: OcrRequest, part: Part, page: Image.Image, vlm: Vlm, store: Store) -> OcrRequest:
@@ -92,7 +101,7 @@ def _asked(request: OcrRequest, part: Part, page: Image.Image, vlm: Vlm, store: 
         image=image,
         path=store.path(sha256, SUFFIX),
         recipe=request.recipe.model_copy(update={"task": task}),
-        region=Region(part.region.kind, whole.box(part.region.box)),
+        region=replace(part.region, box=whole.box(part.region.box)),
     )
 
 

@@ -5,13 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.geometry import Box
-from tasks.work.reading_order import ordered
+from tasks.work.reading_order import Direction, direction_of, ordered
+
+ARABIC, JAPANESE, HEBREW = "نص عربي قصير", "春は曙やうやう", "שלום עולם"
 
 
-def read(**boxes: tuple[float, float, float, float]) -> str:
+def read(way: Direction = Direction.RIGHT, **boxes: tuple[float, float, float, float]) -> str:
     """Names of boxes in reading order."""
     names = sorted(boxes, reverse=True)
-    return "".join(names[place] for place in ordered([Box(*boxes[name]) for name in names]))
+    return "".join(names[place] for place in ordered([Box(*boxes[name]) for name in names], way))
 
 
 def test_one_column_is_read_from_top_to_bottom() -> None:
@@ -51,10 +53,44 @@ def test_nothing_and_one_region_have_one_order(count: int) -> None:
     assert ordered([Box(0, 0, 1, 1)] * count) == list(range(count))
 
 
+def test_where_lines_run_to_the_left_the_right_column_is_read_first() -> None:
+    columns = {"b": (55, 20, 100, 80), "c": (0, 20, 45, 50), "d": (0, 55, 45, 80)}
+    assert read(Direction.LEFT, a=(10, 0, 90, 10), e=(0, 90, 100, 95), **columns) == "abcde"
+
+
+def test_where_lines_run_down_tiers_are_read_from_above_each_from_the_right() -> None:
+    upper = {"b": (50, 10, 80, 48), "c": (0, 10, 45, 48)}
+    lower = {"d": (60, 52, 80, 95), "e": (0, 52, 55, 95)}
+    assert read(Direction.DOWN, a=(90, 0, 100, 95), **upper, **lower) == "abcde"
+
+
+@pytest.mark.parametrize(
+    ("text", "runs_down", "way"),
+    [
+        ("Plain words", False, "RIGHT"),
+        ("Plain words", True, "RIGHT"),
+        (ARABIC, False, "LEFT"),
+        (HEBREW, True, "LEFT"),
+        (JAPANESE, False, "RIGHT"),
+        (JAPANESE, True, "DOWN"),
+        ("12, 34; 56", True, "RIGHT"),
+        ("", True, "RIGHT"),
+        ("אב ab", False, "RIGHT"),
+        ("אבג ab", False, "LEFT"),
+        ("春ab", True, "RIGHT"),
+        ("春は曙ab", True, "DOWN"),
+    ],
+)
+def test_most_letters_say_which_way_a_page_runs(text: str, runs_down: bool, way: str) -> None:
+    assert direction_of(text, runs_down=runs_down) is Direction[way]
+
+
 side = st.integers(0, 60)
 
 
-@given(st.lists(st.tuples(side, side, side, side), max_size=15))
-def test_every_region_is_read_once_wherever_they_lie(corners: list[tuple[int, int, int, int]]) -> None:
+@given(st.lists(st.tuples(side, side, side, side), max_size=15), st.sampled_from(Direction))
+def test_every_region_is_read_once_wherever_they_lie(
+    corners: list[tuple[int, int, int, int]], way: Direction
+) -> None:
     boxes = [Box(x, y, x + width + 1, y + height + 1) for x, y, width, height in corners]
-    assert sorted(ordered(boxes)) == list(range(len(boxes)))
+    assert sorted(ordered(boxes, way)) == list(range(len(boxes)))

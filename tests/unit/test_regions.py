@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from models.geometry import Box
 from models.region import RegionKind
 from tasks.work.regions import Part, parts_of
-from tests.unit.paperwork import LEFT, RIGHT, SIZE, found, ink_box, paper, two_columns
+from tests.unit.paperwork import LEFT, RIGHT, SIZE, found, ink_box, paper, signs, two_columns
 
 LEFT_COLUMN, RIGHT_COLUMN = found("text", 105, 255, 600, 430), found("text", 675, 255, 1_170, 430)
 HEAD = found("heading", 320, 115, 760, 160)
@@ -111,6 +111,18 @@ def test_ruled_lines_and_specks_are_no_regions() -> None:
     draw.line((100, 1_500, 1_140, 1_500), fill="black", width=3)
     draw.rectangle((900, 1_000, 903, 1_003), fill="black")
     assert len(parts_of(page, [LEFT_COLUMN, RIGHT_COLUMN, HEAD])) == 4
+
+
+@pytest.mark.parametrize("runs_down", [True, False])
+def test_which_way_a_page_runs_shows_in_its_signs(runs_down: bool) -> None:
+    parts = parts_of(signs(runs_down=runs_down), [])
+    assert len(parts) >= 2
+    assert {part.region.runs_down for part in parts} == {runs_down}
+
+
+def test_letters_of_a_latin_page_run_to_the_right() -> None:
+    page = paper(("\n".join("Narrow"), 100, 100), (LEFT, 300, 260), (RIGHT, 880, 260))
+    assert {part.region.runs_down for part in parts_of(page, [])} == {False}
 
 
 def test_no_crop_is_smaller_than_what_models_take() -> None:

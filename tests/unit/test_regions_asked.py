@@ -10,7 +10,7 @@ from models import profiles
 from models.backfill import Selection, Wish
 from models.engine import OcrRequest
 from models.errors import ConfigurationError, PageFailed
-from models.geometry import Box
+from models.geometry import Box, Transform
 from models.reading import Block, BlockType
 from models.region import Region, RegionKind
 from tasks.backfill import recipe_of
@@ -18,6 +18,7 @@ from tasks.work import regions_net
 from tasks.work.engines.fake import said
 from tasks.work.regions_asked import EMPTY, by_regions, check, joined_regions
 from tests import served
+from tests.unit.boxes import SAME
 from tests.unit.paperwork import LEFT, SIZE, found, ink_box, paper, two_columns
 
 GLM = profiles.get("glm-ocr")
@@ -121,6 +122,41 @@ def test_a_region_of_which_nothing_was_read_is_told(kind: str, is_noted: bool) -
 def test_parts_that_are_no_regions_stay_as_they_are() -> None:
     whole = replace(part(RegionKind.TEXT), region=None)
     assert joined_regions([whole], [said("words")]) == said("words")
+
+
+def columns(turn: Transform = SAME, *, runs_down: bool = False) -> list[OcrRequest]:
+    """A heading over two columns, asked for from the left; `turn` maps the upright picture to the page."""
+    boxes = [Box(10, 0, 90, 10), Box(0, 20, 45, 90), Box(55, 20, 100, 90)]
+    asked = [part(RegionKind.TEXT) for _ in boxes]
+    return [
+        replace(
+            one,
+            region=Region(RegionKind.TEXT, turn.box(box), runs_down),
+            image=replace(one.image, transform=turn.after(Transform(1, 0, 0, 1, box.x0, box.y0))),
+        )
+        for one, box in zip(asked, boxes, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "runs_down", "order"),
+    [
+        (("Title", "left", "right"), False, "012"),
+        (("عنوان", "اليسار", "اليمين"), False, "021"),
+        (("שער", "left", "מימין לשמאל"), False, "021"),
+        (("Title", "the left one", "اليمين"), False, "012"),
+        (("題", "左の文章", "右の文章"), False, "012"),
+        (("題", "左の文章", "右の文章"), True, "021"),
+        (("Title", "left", "right"), True, "012"),
+    ],
+)
+@pytest.mark.parametrize("turn", [SAME, Transform(0, 1, -1, 0, 842, 0), Transform(-2, 0, 0, -2, 595, 842)])
+def test_regions_come_in_the_order_of_the_script_that_was_read(
+    texts: tuple[str, ...], runs_down: bool, order: str, turn: Transform
+) -> None:
+    reading = joined_regions(columns(turn, runs_down=runs_down), [said(text) for text in texts])
+    assert reading.text == "\n\n".join(texts[int(place)] for place in order)
+    assert [block.text for block in reading.blocks] == reading.text.split("\n\n")
 
 
 def test_a_backfill_by_regions_is_refused_where_they_cannot_be_asked_for(tmp_path: Path) -> None:
