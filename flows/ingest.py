@@ -1,7 +1,7 @@
 """Flow ingest: from folders to the knowledge base, all stages overlapping in one run."""
 
 import contextvars
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,7 @@ from models.intake import ScanRules
 from models.settings import get_settings
 from models.stage import Stage
 from tasks import scan
-from tasks.drain import SHORTEST_PAUSE_S, Lane, drain, longer
+from tasks.drain import SHORTEST_PAUSE_S, drain, longer
 from tasks.mill import Mill
 from tasks.register import register_roots
 
@@ -80,8 +80,7 @@ def work_off(mill: Mill, roots: Sequence[Path | str], recipe_id: int, rules: Sca
         scanned = scanner.submit(context.run, register_roots, mill, roots, recipe_id, rules)
         try:
             if _finds_work(mill, scanned):
-                give_engine(mill)
-                has_ended = drain(mill, _lines(mill), lambda: scanned.done() and is_done(mill))
+                has_ended = _drain(mill, lambda: scanned.done() and is_done(mill))
         except BaseException:
             # A worker that ends this run waits half a minute at most; the scan is to hear of it.
             mill.stopping.set()
@@ -105,8 +104,16 @@ def _finds_work(mill: Mill, scanned: "Future[None]") -> bool:
     return not is_done(mill)
 
 
-def _lines(mill: Mill) -> list[Lane]:
+def _drain(mill: Mill, is_over: Callable[[], bool]) -> bool:
+    """Work off all stages with what help there is; reading is left to others where only they can."""
     # With its libraries for documents: most scans by the clock find nothing new, and spare these seconds.
+    from flows.helping import helped, is_read_elsewhere  # noqa: PLC0415
     from flows.lines import load_lines, ocr_lines, split_lines  # noqa: PLC0415
 
-    return [*split_lines(), *ocr_lines(mill.profile), *load_lines()]
+    lines = [*split_lines(), *load_lines()]
+    if is_read_elsewhere(mill):
+        with helped(mill, worth=1):
+            return drain(mill, lines, is_over)
+    give_engine(mill)
+    with helped(mill):
+        return drain(mill, [*lines, *ocr_lines(mill.profile)], is_over)

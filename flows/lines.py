@@ -30,8 +30,16 @@ def split_lines() -> list[Lane]:
     """Documents become pages, pages become page images."""
     return [
         Line(Stage.SPLIT, split_batch, _at_once(8), _LANES),
-        # The first pages are prepared in small batches, so that reading begins soon.
-        Line(Stage.PREPROCESS, preprocess_batch, _at_once(32), _LANES, first=_at_once(1), gate=_gate()),
+        # The first pages are prepared in small batches, so that reading begins soon. No batch is larger than
+        # a task run is worth: what one machine has claimed another cannot do.
+        Line(
+            Stage.PREPROCESS,
+            preprocess_batch,
+            min(_at_once(32), _WORTH),
+            _LANES,
+            first=_at_once(1),
+            gate=_gate(),
+        ),
     ]
 
 

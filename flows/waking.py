@@ -2,7 +2,7 @@
 
 import logging
 
-from prefect.client.orchestration import get_client
+from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.deployments import run_deployment
 from prefect.exceptions import ObjectNotFound
 
@@ -33,11 +33,21 @@ def check_drains(profile: Profile, queue: str) -> None:
 
 
 def wake(profile: Profile, queue: str) -> None:
-    """Ask for the drains of a profile, on `queue` of their pools; nobody is waited for."""
+    """Ask for the drains of a profile, on `queue` of their pools; nobody is waited for.
+
+    Reading is asked for once for each machine with GPUs: its worker takes one run at a time, so that each
+    machine gets one.
+    """
     for name in drains_of(profile, queue):
         parameters = {"profile": profile.name, "linger_s": _LINGER_S}
-        run_deployment(name=name, parameters=parameters, timeout=0, as_subflow=False)
+        for _ in range(_readers() if name.startswith("ocr/gpu") else 1):
+            run_deployment(name=name, parameters=parameters, timeout=0, as_subflow=False)
         log.info("woke drain=%s queue=%s profile=%s", name, queue, profile.name)
+
+
+def workers(client: SyncPrefectClient, pool: str) -> list[str]:
+    """Names of the workers of a pool that have reported lately."""
+    return [one.name for one in client.read_workers_for_work_pool(pool) if one.status == "ONLINE"]
 
 
 def drains_of(profile: Profile, queue: str) -> tuple[str, str, str]:
@@ -49,3 +59,9 @@ def drains_of(profile: Profile, queue: str) -> tuple[str, str, str]:
     behind = "" if queue == SCHEDULED else f"-{queue}"
     ocr = "ocr/cpu" if profile.vlm is None else "ocr/gpu"
     return f"split/cpu{behind}", f"{ocr}{behind}", f"load/cpu{behind}"
+
+
+def _readers() -> int:
+    """Workers with GPUs; one, where none is there yet."""
+    with get_client(sync_client=True) as client:
+        return max(1, len(workers(client, "gpu")))

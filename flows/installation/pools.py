@@ -11,25 +11,30 @@ from prefect.events.schemas.automations import AutomationCore
 from prefect.exceptions import ObjectNotFound
 from prefect.workers.process import ProcessWorker
 
+from flows.installation.services import QUEUES
 from models.errors import EnvironmentFault
 
 POOLS = ("cpu", "gpu")
-QUEUES = {"scheduled": 1, "backfill": 10}
-"""Name and priority; 1 is served first."""
-
 _AUTOMATIONS = Path(__file__).with_name("automations.yaml")
 _COMPARED = {"name", "description", "trigger", "actions"}
 
 
 def make_pools(client: SyncPrefectClient, backfills: int) -> None:
-    """The pools with their queues, where they are missing; at most `backfills` runs of a backfill at once.
+    """The pools with their queues, where they are missing; at most `backfills` runs of `cpu` for backfills.
 
-    What a person changed on a pool stays. Raises EnvironmentFault for a pool that our workers cannot serve.
+    Workers of `gpu` have one run each at a time, however many there are. What a person changed on a pool
+    stays. Raises EnvironmentFault for a pool that our workers cannot serve.
     """
     for name in POOLS:
         _make_pool(client, name)
         for queue, priority in QUEUES.items():
-            _make_queue(client, name, queue, priority, backfills if queue == "backfill" else None)
+            limit = backfills if (name, queue) == ("cpu", "backfill") else None
+            _make_queue(client, name, queue, priority, limit)
+
+
+def make_queue(client: SyncPrefectClient, pool: str, name: str) -> None:
+    """A queue of one worker, for what this machine is to do; a worker finds nothing while one is missing."""
+    _make_queue(client, pool, name, None, None)
 
 
 def make_automations(client: SyncPrefectClient) -> None:
@@ -63,7 +68,9 @@ def _make_pool(client: SyncPrefectClient, name: str) -> None:
         )
 
 
-def _make_queue(client: SyncPrefectClient, pool: str, name: str, priority: int, limit: int | None) -> None:
+def _make_queue(
+    client: SyncPrefectClient, pool: str, name: str, priority: int | None, limit: int | None
+) -> None:
     """A queue that is there keeps its limit and pause: a person may have set them."""
     path = {"work_pool_name": pool}
     try:

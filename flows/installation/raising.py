@@ -174,6 +174,8 @@ def _furnish(client: SyncPrefectClient, wish: Wish) -> None:
     """Pools, queues, rules and deployments. Raises EnvironmentFault for what the server refuses."""
     try:
         pools.make_pools(client, services.BACKFILLS)
+        for pool in ("cpu", "gpu") if wish.gpu else ("cpu",):
+            pools.make_queue(client, pool, services.worker_name(pool))
         pools.make_automations(client)
         deployments.register(client, _deployments(), wish.gpu)
         if wish.unwatch:
@@ -186,7 +188,8 @@ def _raise_workers(raising: Raising, wish: Wish, url: str, client: SyncPrefectCl
     """Workers that have reported to the server."""
     raising.start(services.cpu_worker(raising.settings, url, raising.auth))
     if wish.gpu:
-        raising.start(services.model_server(raising.settings, wish.gpu))
+        if not raising.settings.ocr_url:
+            raising.start(services.model_server(raising.settings, wish.gpu))
         raising.start(services.gpu_worker(raising.settings, url, raising.auth))
         _wait_for_worker(raising, client, "gpu", services.GPU)
     _wait_for_worker(raising, client, "cpu", services.CPU)

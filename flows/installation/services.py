@@ -16,6 +16,9 @@ GUARD, SERVER, CPU, GPU = "postgres", "prefect", "worker-cpu", "worker-gpu"
 SERVE = "serve-"
 """Before the name of a profile."""
 
+QUEUES = {"scheduled": 1, "backfill": 10}
+"""Of every pool, with their priorities; 1 is served first. Each worker has one of its own name besides."""
+
 STOP_ORDER = (CPU, GPU, SERVE, SERVER, GUARD)
 """Those that give work first, those that keep it last; by the beginning of the name."""
 
@@ -54,7 +57,7 @@ def server(settings: Settings, host: str, port: int) -> Service:
 
 
 def cpu_worker(settings: Settings, api_url: str, auth: SecretStr | None) -> Service:
-    """Serves both queues of the pool `cpu`, the more urgent first."""
+    """Serves the queues of the pool `cpu`, the more urgent first."""
     return _worker(settings, worker_variables(settings.root, api_url, auth), "cpu", CPU_RUNS)
 
 
@@ -87,9 +90,11 @@ def names_in(folder: Path) -> list[str]:
 
 def _worker(settings: Settings, variables: Mapping[str, str], pool: str, runs: int) -> Service:
     command = (sys.executable, "-m", "prefect", "worker", "start", "--pool", pool, "--type", "process")
-    naming = ("--name", worker_name(pool), "--limit", str(runs))
+    own = worker_name(pool)
+    queues = [word for name in (*QUEUES, own) for word in ("--work-queue", name)]
+    whole = (*command, "--name", own, *queues, "--limit", str(runs))
     about = f"a worker of the pool {pool}"
-    return Service(f"worker-{pool}", about, (*command, *naming), {**_ours(settings), **variables})
+    return Service(f"worker-{pool}", about, whole, {**_ours(settings), **variables})
 
 
 def _ours(settings: Settings) -> dict[str, str]:

@@ -85,7 +85,8 @@ def test_pools_have_an_urgent_queue_and_one_that_leaves_room(mill: Installation)
             ).json()
             facts = {one["name"]: (one["priority"], one["concurrency_limit"]) for one in queues}
             assert facts["scheduled"] == (1, None)
-            assert facts["backfill"] == (10, services.BACKFILLS)
+            assert facts["backfill"] == (10, services.BACKFILLS if pool == "cpu" else None)
+            assert (services.worker_name(pool) in facts) == (pool == "cpu")
 
 
 def test_all_deployments_of_the_file_are_registered_with_forms_that_explain(mill: Installation) -> None:

@@ -87,7 +87,7 @@ def test_a_rule_is_the_same_in_whatever_order_it_names_events() -> None:
 
 def test_backfills_leave_room_for_the_schedule_on_a_worker() -> None:
     assert 3 <= services.BACKFILLS <= services.CPU_RUNS - 3
-    assert pools.QUEUES["scheduled"] < pools.QUEUES["backfill"]
+    assert services.QUEUES["scheduled"] < services.QUEUES["backfill"]
 
 
 @pytest.mark.parametrize(
