@@ -17,11 +17,12 @@ from tasks.work.processes import running
 def bring_up(settings: Settings, wish: Wish, given: Mapping[str, str]) -> None:
     """Bring it up, and say where the screen is.
 
-    Whether this machine can serve the model is looked at first, unless it does so already. Raises as
-    `flows.installation.raising.up` and `cli.serving.plan_of`.
+    Whether this machine can serve the model is looked at first, unless it does so already, or servers are
+    named that do. Raises as `flows.installation.raising.up` and `cli.serving.plan_of`.
     """
     choose_profile(settings, wish.profile)
-    if wish.gpu and not running(services.SERVE + wish.gpu, state.run_folder(settings)):
+    is_served = settings.ocr_url or running(services.SERVE + str(wish.gpu), state.run_folder(settings))
+    if wish.gpu and not is_served:
         plan_of(settings, ServeWish(profile=wish.gpu))
     api = raising.up(settings, wish, given, typer.echo)
     typer.echo(f"\npagemill is up. Its screen: {api.removesuffix('/api')}")

@@ -6,7 +6,12 @@ from typing import Annotated
 import typer
 
 Gpu = Annotated[
-    str | None, typer.Option("--gpu", metavar="PROFILE", help="Serve this OCR model and read on the GPUs.")
+    str | None,
+    typer.Option(
+        "--gpu",
+        metavar="PROFILE",
+        help="Serve this OCR model and read on the GPUs; PAGEMILL_OCR_URL: read there.",
+    ),
 ]
 Watch = Annotated[
     list[Path] | None,

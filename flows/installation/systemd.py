@@ -81,8 +81,10 @@ def _services(settings: Settings, wish: Wish) -> list[Service]:
         chosen.append(services.server(settings, wish.host, port))
     auth = settings.prefect_auth
     chosen.append(services.cpu_worker(settings, url, auth))
+    if wish.gpu and not settings.ocr_url:
+        chosen.append(services.model_server(settings, wish.gpu))
     if wish.gpu:
-        chosen += [services.model_server(settings, wish.gpu), services.gpu_worker(settings, url, auth)]
+        chosen.append(services.gpu_worker(settings, url, auth))
     return chosen
 
 
