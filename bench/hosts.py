@@ -110,7 +110,7 @@ def measure(farm: Farm, workers: int, pages: int, number: int, stages: Sequence[
     """New documents, worked off by so many hosts, each on a core of its own."""
     done = Round(workers, pages)
     inbox = farm.folder / f"in-{number}-{workers}"
-    _fill(inbox, pages)
+    fill(inbox, pages)
     _enter(farm, inbox)
     for stage in stages:
         done.cpu_s[stage] = 0.0
@@ -180,7 +180,7 @@ def _wait(truth: Callable[[], bool], runs: Sequence[_Run]) -> None:
         time.sleep(0.1)
 
 
-def _fill(inbox: Path, pages: int) -> None:
+def fill(inbox: Path, pages: int) -> None:
     """Documents of at most 20 pages, none like another."""
     inbox.mkdir()
     for first in range(0, pages, _DOCUMENT_PAGES):

@@ -27,6 +27,8 @@ class Host:
     name: str
     ours: str
     theirs: str
+    first: str
+    """Where the first host is to be reached from it."""
 
     def start(
         self, command: Sequence[str], environ: Mapping[str, str], core: int | None, log: Path
@@ -61,13 +63,18 @@ def why_not() -> str:
 
 @contextmanager
 def hosts(number: int) -> Iterator[tuple[Host, ...]]:
-    """So many hosts, each with a cable to here and no way to the others but through a server here."""
+    """So many hosts, each with a cable to here, and one from each other to the first."""
     # Others may do the same on this machine.
     mine, net = f"pm{os.getpid()}", f"10.{64 + os.getpid() % 128}"
-    made = [Host(f"{mine}-{n}", f"{net}.{n}.1", f"{net}.{n}.2") for n in range(1, number + 1)]
+    made = [
+        Host(f"{mine}-{n}", f"{net}.{n}.1", f"{net}.{n}.2", f"{net}.{100 + n}.1" if n > 1 else "127.0.0.1")
+        for n in range(1, number + 1)
+    ]
     try:
         for host in made:
             _plug_in(host)
+        for host in made[1:]:
+            _join(made[0], host)
         yield tuple(made)
     finally:
         for host in made:
@@ -82,6 +89,14 @@ def _plug_in(host: Host) -> None:
     _run("ip", "link", "set", cable, "up")
     for words in (f"addr add {host.theirs}/24 dev eth0", "link set eth0 up", "link set lo up"):
         _run("ip", "-n", host.name, *words.split())
+
+
+def _join(first: Host, other: Host) -> None:
+    net, wire = other.first.rpartition(".")[0], f"to{other.name[-6:]}"
+    _run("ip", "-n", first.name, "link", "add", wire, "type", "veth", "peer", "eth1", "netns", other.name)
+    for host, end, address in ((first, wire, f"{net}.1/24"), (other, "eth1", f"{net}.2/24")):
+        _run("ip", "-n", host.name, "addr", "add", address, "dev", end)
+        _run("ip", "-n", host.name, "link", "set", end, "up")
 
 
 def _run(*command: str) -> None:

@@ -36,6 +36,7 @@ class ScriptedVllm:
     taken for proofs of life: they are answered outside the script and not logged.
 
     Open requests hold one of `slots` seats, the rest queue. `down_s`: nobody listens for so long at first.
+    `host`: the address to listen at.
     Attributes may be read from any thread.
     """
 
@@ -48,9 +49,11 @@ class ScriptedVllm:
         slots: int = 8,
         port: int = 0,
         down_s: float = 0.0,
+        host: str = "127.0.0.1",
     ) -> None:
         self.model = model or Model()
         self._prompter, self._slots, self._port, self._down_s = Prompter(script, default), slots, port, down_s
+        self._host = host
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="scripted-vllm", daemon=True)
         self._desk = Desk(self.model, self._prompter, Seats(slots), self._die_soon)
@@ -62,7 +65,7 @@ class ScriptedVllm:
         """Listen; returns when it does, or at once when it is to be down at first."""
         self._thread.start()
         if not self._port:
-            self._port = _free_port()
+            self._port = _free_port(self._host)
         if self._down_s:
             self._soon(self._back_after(self._down_s))
         else:
@@ -80,7 +83,7 @@ class ScriptedVllm:
     @property
     def url(self) -> str:
         """Base URL, without /v1."""
-        return f"http://127.0.0.1:{self._port}"
+        return f"http://{self._host}:{self._port}"
 
     @property
     def entries(self) -> list[Entry]:
@@ -144,7 +147,9 @@ class ScriptedVllm:
             desk.app(), lifespan="off", log_config=None, access_log=False, ws="none", timeout_keep_alive=5
         )
         self._server = uvicorn.Server(config)
-        self._serving = asyncio.ensure_future(self._server.serve(sockets=[_listening(self._port)]))
+        self._serving = asyncio.ensure_future(
+            self._server.serve(sockets=[_listening(self._host, self._port)])
+        )
         await _until(lambda: self._server is None or self._server.started)
 
     async def _down(self) -> None:
@@ -174,16 +179,16 @@ class ScriptedVllm:
         self._loop.close()
 
 
-def _listening(port: int) -> socket.socket:
+def _listening(host: str, port: int) -> socket.socket:
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", port))
+    listener.bind((host, port))
     return listener
 
 
-def _free_port() -> int:
+def _free_port(host: str) -> int:
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((host, 0))
         port: int = probe.getsockname()[1]
         return port
 
