@@ -32,8 +32,8 @@ from tasks.work.engines import servers_for
 log = logging.getLogger(__name__)
 
 EVERY_S, _FIRST_S = 10.0, 2.0
-WORTH = 64
-"""Pieces of work that wait: fewer are done before the processes of another machine have started."""
+WORTH = 16
+"""Pieces of work that nobody is at when there has been time to begin: so many are worth three processes."""
 
 _LINGER_S = 15.0
 """A drain that ends too soon is asked for again."""

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,13 @@ def test_a_service_runs_with_our_python_our_home_and_a_persons_own_variables() -
     assert (Path(told["PATH"].split(os.pathsep)[0]) / "python").exists()
     assert told["PAGEMILL_HOME"] == "/srv/pagemill"
     assert told["LANG"] == "C"
+
+
+def test_a_worker_serves_both_queues_of_its_pool_and_the_one_of_its_machine() -> None:
+    words = services.gpu_worker(settings(), API, None).command
+    queues = [queue for word, queue in pairwise(words) if word == "--work-queue"]
+    assert queues == ["scheduled", "backfill", f"gpu-{socket.gethostname()}"]
+    assert words[-2:] == ("--limit", "1")
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,12 @@ def test_there_is_a_unit_for_each_process() -> None:
     ]
 
 
+def test_a_machine_whose_ocr_servers_are_named_gets_a_worker_for_them_and_no_server() -> None:
+    settings = load_settings(home=Path("/var/lib/pagemill"), ocr_url="http://127.0.0.1:8000")
+    made = systemd.units(settings, Wish(gpu="glm-ocr"), {}, "pagemill")
+    assert list(made)[2:] == ["pagemill-worker-cpu.service", "pagemill-worker-gpu.service"]
+
+
 def test_what_others_run_has_no_unit() -> None:
     own = units(url="postgresql://me@db/mill", theirs=API)
     assert list(own) == ["pagemill-worker-cpu.service"]
