@@ -58,7 +58,7 @@ def complain(*lines: str) -> None:
 
 
 def _unexpected(error: Exception, debug: bool) -> Exit:
-    known = as_environment(error) or as_argument(error, sys.argv)
+    known = as_environment(error) or as_argument(error, _typed())
     if debug:
         traceback.print_exception(error, file=sys.stderr)
     if known:
@@ -88,14 +88,20 @@ def as_environment(error: Exception) -> PagemillError | None:
     return None
 
 
-def as_argument(error: Exception, arguments: Sequence[str]) -> PagemillError | None:
-    """What a text that is no UTF-8 means: the argument that it came from, None where there is no such one.
+def as_argument(error: Exception, words: Sequence[str]) -> PagemillError | None:
+    """What a text that is no UTF-8 means: the argument or setting it came from, None where there is none.
 
     File names may hold any bytes; everything else that is typed is stored, sent or compared as UTF-8.
     """
     if isinstance(error, UnicodeEncodeError):
-        for argument in filter(_UNDECODABLE.search, arguments):
+        for word in filter(_UNDECODABLE.search, words):
             return ConfigurationError(
-                f"'{printable(argument)}' is no UTF-8. Type it in a terminal set to UTF-8."
+                f"'{printable(word)}' is no UTF-8. Write it in a terminal set to UTF-8."
             )
     return None
+
+
+def _typed() -> list[str]:
+    """Arguments, and the settings of the environment."""
+    settings = (f"{name}={value}" for name, value in os.environ.items() if name.startswith("PAGEMILL_"))
+    return [*sys.argv[1:], *settings]

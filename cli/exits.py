@@ -6,12 +6,10 @@ from enum import IntEnum
 from models.document import DocumentStatus
 from models.errors import (
     ConfigurationError,
-    DatabaseBusy,
-    EngineUnavailable,
     EnvironmentFault,
     PagemillError,
     PermanentError,
-    StoreFull,
+    TransientError,
 )
 
 
@@ -26,7 +24,7 @@ class Exit(IntEnum):
     INCOMPLETE = 3
     """The command did its work; some documents are partial, rejected, failed or could not be read."""
     ENVIRONMENT = 4
-    """Home, disk, database, packages or OCR engine."""
+    """Home, disk, database, packages, OCR engine, or files that cannot be read now."""
     INTERRUPTED = 130
     """Ctrl-C, as shells count it: 128 + SIGINT."""
 
@@ -47,9 +45,7 @@ INCOMPLETE_STATUSES = frozenset(
 _FAMILIES: tuple[tuple[type[PagemillError], Exit], ...] = (
     (ConfigurationError, Exit.USAGE),
     (EnvironmentFault, Exit.ENVIRONMENT),
-    (StoreFull, Exit.ENVIRONMENT),
-    (DatabaseBusy, Exit.ENVIRONMENT),
-    (EngineUnavailable, Exit.ENVIRONMENT),
+    (TransientError, Exit.ENVIRONMENT),
     (PermanentError, Exit.INCOMPLETE),
 )
 

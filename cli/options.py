@@ -22,3 +22,9 @@ MaybeDoc = Annotated[
         metavar="[DOC]", help="A document: id, first characters of its SHA-256 (6 or more), or path."
     ),
 ]
+
+Jobs = Annotated[
+    int | None,
+    # More processes than any machine has cores for are a slip of the finger that takes all its memory.
+    typer.Option("--jobs", "-j", min=1, max=1024, help="Worker processes; default: cores."),
+]

@@ -76,6 +76,7 @@ class Settings(BaseSettings):
             len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         ),
         ge=1,
+        le=1024,
     )
     """Worker processes per CPU pool."""
     split_timeout_s: float = Field(120.0, gt=0)

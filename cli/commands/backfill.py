@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli.options import Json
+from cli.options import Jobs, Json
 from models.document import DocumentStatus
 
 _DAY = ["%Y-%m-%d"]
@@ -82,7 +82,7 @@ def run(
     shows: Annotated[bool, typer.Option("--promote", help="Show what comes of it at once.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run/--go", help="Only count, or do it.")] = True,
     here: Annotated[bool, typer.Option("--here", help="Work in this process, not in the drains.")] = False,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Worker processes.")] = None,
+    jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """Read known documents again, behind all scheduled work.

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.options import AcceptLicence
+from cli.options import AcceptLicence, Jobs
 
 
 def register(app: typer.Typer) -> None:
@@ -16,6 +16,8 @@ def register(app: typer.Typer) -> None:
 def _existing(paths: list[str]) -> list[str]:
     """Paths are looked at before anything starts; what a URL names is asked by the scan."""
     for path in paths:
+        if not path:
+            raise typer.BadParameter("A path is empty. Write . for the folder you are in.")
         if "://" not in path and not Path(path).exists():
             raise typer.BadParameter(f"Path '{path}' does not exist.")
     return paths
@@ -38,9 +40,7 @@ def ingest(
             "--recipe", metavar="KEY=VALUE", help="Recipe option, e.g. text_layer=prefer; repeatable."
         ),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Worker processes; default: cores.")
-    ] = None,
+    jobs: Jobs = None,
     password_file: Annotated[
         Path | None,
         typer.Option("--password-file", exists=True, dir_okay=False, help="Passwords for PDFs, one a line."),

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli.options import Json
+from cli.options import Jobs, Json
 
 Pages = Annotated[
     list[str],
@@ -108,7 +108,7 @@ def retry(
         bool, typer.Option("--over-edit", help="Also in place of what a person wrote.")
     ] = False,
     here: Annotated[bool, typer.Option("--here", help="Work in this process, not in the drains.")] = False,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Worker processes.")] = None,
+    jobs: Jobs = None,
     note: Note = "",
     person: Person = "",
     as_json: Json = False,

@@ -28,7 +28,7 @@ Model = Annotated[
 ]
 Gpu = Annotated[str, typer.Option("--gpu", metavar="N", help="GPU; default: the first; 'none': the CPU.")]
 Port = Annotated[int, typer.Option("--port", min=1, max=65_000, help="Port of the servers that are tried.")]
-Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Processes that prepare pages.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, max=1024, help="Processes that prepare pages.")]
 Only = Annotated[
     list[str] | None,
     typer.Option(

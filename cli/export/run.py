@@ -1,5 +1,6 @@
 """The export command: find the documents, render them, write them."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def export_documents(
     paths = targets(views, kind, output)
     write(paths, texts, force=force)
     for path, view in zip(paths, views, strict=True):
-        typer.echo(f"{path}: {_summary(view)}", err=True)
+        typer.echo(f"{printable(str(path))}: {_summary(view)}", err=True)
 
 
 def refuse_input(output: Path, roots: frozenset[str]) -> None:
@@ -46,13 +47,18 @@ def refuse_input(output: Path, roots: frozenset[str]) -> None:
 
     Raises ConfigurationError (output-in-input).
     """
-    place = output.resolve()
+    place = _real(output)
     for root in roots:
-        if not is_url(root) and place.is_relative_to(Path(root).resolve()):
+        if not is_url(root) and place.is_relative_to(_real(root)):
             raise ConfigurationError(
                 f"{output} is in {printable(root)}, which is scanned for documents: name a place outside.",
                 Code.OUTPUT_IN_INPUT,
             )
+
+
+def _real(path: Path | str) -> Path:
+    """Links followed as far as they lead; unlike Path.resolve it takes a link to itself as a name."""
+    return Path(os.path.realpath(path))
 
 
 def _summary(view: DocumentView) -> str:

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
+from cli.boundary import as_environment
 from cli.choices import Format
 from cli.views import DocumentView, file_name
-from models.errors import ConfigurationError
-from models.text import clean
+from models.errors import ConfigurationError, EnvironmentFault
+from models.text import clean, printable
 
 _LONGEST_STEM_BYTES = 200
 
@@ -40,22 +41,36 @@ def file_names(views: Sequence[DocumentView], kind: Format) -> list[str]:
 def write(paths: Sequence[Path], texts: Sequence[str], *, force: bool) -> None:
     """Write all texts, each file whole or not at all.
 
-    Raises ConfigurationError before anything is written when a file is there and `force` is not given.
+    Raises ConfigurationError before anything is written when a file is there and `force` is not given, and
+    EnvironmentFault where a file cannot be written.
     """
-    there = [path for path in paths if path.exists()]
+    there = [path for path in paths if os.path.lexists(path)]
+    for path in there:
+        # Writing over /dev/null would take it away from the whole machine.
+        if path.exists() and not path.is_file():
+            raise ConfigurationError(f"{printable(str(path))} is no file. Choose another --output.")
     if there and not force:
-        raise ConfigurationError(
-            f"{there[0]} is there already. Choose another --output, or overwrite with --force."
-        )
+        name = printable(str(there[0]))
+        raise ConfigurationError(f"{name} is there already. Choose another, or overwrite it with --force.")
     for path, text in zip(paths, texts, strict=True):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            # Newlines as they are: a form feed or newline counts as one character everywhere.
-            partial.write_text(text, "utf-8", newline="\n")
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+            _write(path, text)
+        except OSError as error:
+            raise as_environment(error) or EnvironmentFault(
+                f"{printable(str(path))} cannot be written: {error.strerror}. Choose another --output."
+            ) from error
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Of a fixed length: beside a name as long as names can be, the name with an ending would be too long.
+    partial = path.with_name(f".pagemill-{os.getpid()}")
+    try:
+        # Newlines as they are: a form feed or newline counts as one character everywhere.
+        partial.write_text(text, "utf-8", newline="\n")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _stem(view: DocumentView) -> str:

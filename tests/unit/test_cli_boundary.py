@@ -125,6 +125,13 @@ def test_an_argument_that_is_no_utf8_is_wrong_usage(monkeypatch: pytest.MonkeyPa
     assert result.stderr.startswith("Error: '\\xff' is no UTF-8.")
 
 
+def test_a_setting_that_is_no_utf8_is_wrong_usage(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAGEMILL_DATABASE_URL", "\udcff")
+    result = run("\udcff".encode)
+    assert result.exit_code == Exit.USAGE
+    assert "'PAGEMILL_DATABASE_URL=\\xff'" in result.stderr
+
+
 def test_an_encoding_error_without_such_an_argument_is_a_defect() -> None:
     with pytest.raises(UnicodeEncodeError) as raised:
         "\udcff".encode()

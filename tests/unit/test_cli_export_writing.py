@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from cli.choices import Format
+from cli.export.run import refuse_input
 from cli.export.writing import file_names, targets, write
-from models.errors import ConfigurationError
+from models.errors import ConfigurationError, EnvironmentFault
 from tests.unit import shown
 
 
@@ -78,3 +79,34 @@ def test_a_failed_write_leaves_the_old_file_and_no_scrap(tmp_path: Path) -> None
         write([path], ["\ud800"], force=True)
     assert path.read_text() == "mine"
     assert [found.name for found in tmp_path.iterdir()] == ["old.txt"]
+
+
+@pytest.mark.parametrize("place", ["{0}/file/x.md", "/proc/none/x.md", "{0}/{1}.md", "{0}/self/x.md"])
+def test_a_place_that_cannot_be_written_is_told_with_its_reason(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "self").symlink_to(tmp_path / "self")
+    with pytest.raises(EnvironmentFault, match=r"cannot be written: .*\. Choose another --output"):
+        write([Path(place.format(tmp_path, "x" * 300))], ["text"], force=False)
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_what_is_no_file_is_never_written_over(tmp_path: Path, force: bool) -> None:
+    for place in (tmp_path, Path("/dev/null")):
+        with pytest.raises(ConfigurationError, match="is no file"):
+            write([place], ["text"], force=force)
+
+
+def test_a_name_as_long_as_names_can_be_is_written(tmp_path: Path) -> None:
+    path = tmp_path / f"{'x' * 252}.md"
+    write([path], ["text"], force=False)
+    assert path.read_text() == "text"
+
+
+def test_a_link_to_itself_is_there_already_and_may_be_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "self"
+    path.symlink_to(path)
+    refuse_input(path, frozenset({str(tmp_path / "watched")}))
+    with pytest.raises(ConfigurationError, match="is there already"):
+        write([path], ["text"], force=False)
+    write([path], ["text"], force=True)
+    assert path.read_text() == "text"

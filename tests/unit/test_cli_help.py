@@ -97,3 +97,16 @@ def test_checks_come_with_severity_and_a_line() -> None:
     assert checks["truncated"]["severity"] == "error"
     assert all(one["about"] for one in checks.values())
     assert "truncated" in pagemill("checks").stdout
+
+
+def test_a_path_that_is_empty_is_not_the_folder_one_is_in() -> None:
+    shown = CliRunner().invoke(app, ["ingest", ""])
+    assert shown.exit_code == 2
+    assert "A path is empty" in shown.stderr
+
+
+@pytest.mark.parametrize("words", [["ingest", "."], ["backfill", "run"], ["review", "retry", "1:1"]])
+def test_more_processes_than_a_machine_has_cores_for_are_refused(words: list[str]) -> None:
+    shown = CliRunner().invoke(app, [*words, "--jobs", "100000"])
+    assert shown.exit_code == 2
+    assert "less than or equal to 1024" in shown.stderr
