@@ -10,11 +10,17 @@ from cli.session import connected
 from cli.showing import print_facts, print_pages
 from cli.views import called, view_of
 from cli.words import by_status, plural, status_text
-from db import documents
+from db import documents, runs
 from models.document import Document
 from models.report import PageReport
 from models.settings import Settings
+from models.stage import Outcome
 from models.verdict import Verdict
+
+_BROKEN_OFF = {
+    Outcome.CANCELLED: "was cancelled; what it left waits for the next one",
+    Outcome.FAILED: "failed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +51,14 @@ def show_status(settings: Settings, ref: str | None, *, as_json: bool) -> None:
         _show_one(settings, ref, as_json=as_json)
         return
     with connected(settings) as connection:
-        found = documents.listing(connection)
+        found, last = documents.listing(connection), runs.last_ended(connection)
     if as_json:
         print_json(found)
     elif found:
         console().print(listing(found))
         console().print(f"\n{counted(found)}")
+        if last and last.outcome in _BROKEN_OFF:
+            console().print(f"The last run, {last.kind} {last.id}, {_BROKEN_OFF[last.outcome]}.")
     else:
         console().print("The knowledge base is empty. Try: pagemill ingest FOLDER")
 

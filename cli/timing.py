@@ -12,7 +12,7 @@ from cli.words import duration, plural
 from db import documents, timings
 from models.document import Document
 from models.settings import Settings
-from models.stage import Stage
+from models.stage import Outcome, Stage
 from models.telemetry import DeviceUse
 from models.timing import TimingReport, TimingRow
 
@@ -65,9 +65,16 @@ def chart(report: TimingReport, names: Mapping[str, str]) -> Table:
     shown = table(report.by, *columns, numbers=frozenset(columns) - {_BAR})
     for row in _ordered(report):
         cells = _cells(row)
-        name = f"{row.key}  {names[row.key]}" if row.key in names else row.key
-        shown.add_row(name, *(cells[column] for column in columns))
+        shown.add_row(_name(row, names), *(cells[column] for column in columns))
     return shown
+
+
+def _name(row: TimingRow, names: Mapping[str, str]) -> str:
+    """A run says what it was; of one that did not end well, how it ended."""
+    if row.kind is None:
+        return f"{row.key}  {names[row.key]}" if row.key in names else row.key
+    told = "" if row.outcome in {None, Outcome.OK} else f", {row.outcome}"
+    return f"{row.key}  {row.kind}{told}"
 
 
 def _cells(row: TimingRow) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -57,6 +58,18 @@ def get(connection: sa.Connection, run_id: int) -> Run:
     row = connection.execute(sa.select(tables.run).where(tables.run.c.id == run_id)).one_or_none()
     if row is None:
         raise ConfigurationError(f"There is no run {run_id}.", Code.NOT_FOUND)
+    return _run(row)
+
+
+def last_ended(connection: sa.Connection) -> Run | None:
+    """The run that ended last, of whatever kind."""
+    run = tables.run
+    ended = sa.select(run).where(run.c.ended_at.is_not(None)).order_by(run.c.ended_at.desc(), run.c.id.desc())
+    row = connection.execute(ended.limit(1)).one_or_none()
+    return None if row is None else _run(row)
+
+
+def _run(row: sa.Row[Any]) -> Run:
     outcome = None if row.outcome is None else Outcome(row.outcome)
     return Run(**row._asdict() | {"outcome": outcome})
 

@@ -94,8 +94,18 @@ def _rows(connection: sa.Connection, by: By, document_id: int | None) -> list[Ti
         sa.func.count(t.c.worker.distinct()).label("workers"),
         sa.func.count().filter(t.c.outcome == Outcome.RETRY.value).label("retries"),
     ).select_from(t.join(tables.run).outerjoin(tables.recipe))
+    if by == "run":
+        query = query.add_columns(
+            sa.func.min(tables.run.c.kind).label("kind"), sa.func.min(tables.run.c.outcome).label("outcome")
+        )
     ordered = _of(query, document_id).group_by(key).order_by(seconds.desc(), key)
-    return [TimingRow(**_plain(row)) for row in connection.execute(ordered)]
+    return [_timing(row) for row in connection.execute(ordered)]
+
+
+def _timing(row: sa.Row[Any]) -> TimingRow:
+    plain = _plain(row)
+    outcome = plain.get("outcome")
+    return TimingRow(**plain | {"outcome": None if outcome is None else Outcome(outcome)})
 
 
 def _keys() -> dict[By, sa.ColumnElement[Any]]:

@@ -10,7 +10,7 @@ from pydantic import Field
 from db import runs
 from db.engine import open_database
 from flows.naming import run_name
-from flows.opening import CALLER, prefect_run_id
+from flows.opening import CALLER, outcome_of, prefect_run_id
 from models.errors import Code, PermanentError
 from models.invariant import Upkeep
 from models.settings import Settings, get_settings
@@ -41,10 +41,13 @@ def run_maintenance(settings: Settings, *, images_days: float, results_days: flo
     results = get_current_settings().results.local_storage_path
     with closing(open_database(settings)) as database:
         run_id = database.run(lambda conn: runs.start(conn, "maintain", None, {}, prefect_run_id()))
-        outcome = Outcome.FAILED
+        outcome = Outcome.OK
         try:
             done = keep_house(database, settings, results, images_days=images_days, results_days=results_days)
             outcome = Outcome.FAILED if done.violations else Outcome.OK
+        except BaseException as error:
+            outcome = outcome_of(error)
+            raise
         finally:
             database.run(lambda conn: runs.finish(conn, run_id, outcome))
     return done

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from prefect.context import FlowRunContext
+from prefect.exceptions import TerminationSignal
 
 from db import runs
 from db.engine import open_database
@@ -90,6 +91,12 @@ def recipe_id(mill: Mill, recipe: Recipe) -> int:
     return mill.database.run(lambda conn: runs.recipe_id(conn, recipe))
 
 
+def outcome_of(error: BaseException) -> Outcome:
+    """What the ledger is told of a run that `error` ended. A worker ends its runs by a signal."""
+    is_stop = isinstance(error, (KeyboardInterrupt, TerminationSignal))
+    return Outcome.CANCELLED if is_stop else Outcome.FAILED
+
+
 def prefect_run_id() -> str | None:
     """The flow run under way, if any."""
     context = FlowRunContext.get()
@@ -98,14 +105,15 @@ def prefect_run_id() -> str | None:
 
 @contextmanager
 def _running(mill: Mill, kind: str) -> Iterator[None]:
-    outcome = Outcome.FAILED
     try:
         mill.free_dead()
         with shown(mill, kind):
             yield
-        outcome = Outcome.OK
+    except BaseException as error:
+        mill.outcome = outcome_of(error)
+        raise
     finally:
         mill.close()
-        mill.database.run(lambda conn: runs.finish(conn, mill.run_id, outcome))
+        mill.database.run(lambda conn: runs.finish(conn, mill.run_id, mill.outcome))
         tell(mill, kind)
         mill.database.close()

@@ -14,6 +14,7 @@ from prefect.states import Cancelled, Completed, Failed
 from db import outcomes
 from models.errors import PASSING, Code
 from models.outcome import FailedWork, StageOutcome, Tally
+from models.stage import Outcome
 from models.text import printable
 from tasks.mill import Mill
 
@@ -32,15 +33,18 @@ def ending(mill: Mill, kind: str, *, is_stopped: bool = False, result: int | Non
     Completed, with what was done. PartiallyDone, of the same type, where some of it was lost: the rest is
     there, trying the whole run again would change nothing, and what was lost is in the list of failures.
     Failed where all of it was lost, so that whoever watches for failed runs is called. Cancelled where it was
-    stopped before its end.
+    stopped before its end. The ledger is told the same.
     """
     tally = mill.database.run(lambda conn: outcomes.tally(conn, mill.run_id))
     told = tally_text(tally, _VERBS.get(kind, "read"))
     log.info("run=%d kind=%s: %s", mill.run_id, kind, told)
     if is_stopped:
+        mill.outcome = Outcome.CANCELLED
         return Cancelled(message=f"Stopped before its end. {told} What is left waits for the next run.")
     if tally.is_lost:
+        mill.outcome = Outcome.FAILED
         return Failed(message=told)
+    mill.outcome = Outcome.OK if tally.is_whole else Outcome.PARTIAL
     name = None if tally.is_whole else PARTIAL
     return Completed(name=name, message=told, data=mill.run_id if result is None else result)
 

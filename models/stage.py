@@ -30,9 +30,11 @@ class ClaimStatus(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How a stage run ended."""
+    """How a stage run ended, or a whole run."""
 
     OK = "ok"
     PARTIAL = "partial"
     RETRY = "retry"
     FAILED = "failed"
+    CANCELLED = "cancelled"
+    """A run that was stopped before its end, by a person or with its worker."""

@@ -61,6 +61,10 @@ class TimingRow:
     workers: int
     retries: int
     """Stage runs that ended with another try."""
+    kind: str | None = None
+    """Of a run, what it was: ingest, backfill, split, ..."""
+    outcome: Outcome | None = None
+    """Of a run, how it ended; None while it is under way, and where it was killed."""
 
 
 @dataclass(frozen=True, slots=True)

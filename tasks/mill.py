@@ -20,7 +20,7 @@ from models.errors import ConfigurationError, PagemillError
 from models.profile import Profile
 from models.recipe import Recipe
 from models.settings import Settings
-from models.stage import Stage
+from models.stage import Outcome, Stage
 from tasks.bells import Bells
 from tasks.work.engines import open_engine, servers_for
 from tasks.work.pool import WorkerPool
@@ -62,6 +62,8 @@ class Mill:
         self.load_pool = WorkerPool(1)
         self.copies = Copies(self._copies / self.owner, int(settings.copies_gib * 1024**3))
         self.stopping = threading.Event()
+        self.outcome = Outcome.OK
+        """What the ledger is told of the run at its end."""
         self.bells = Bells()
         self._engine = engine
         self._open_other = open_other or (

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from cli.exits import Exit
-from db import timings
+from db import runs, timings
 from db.engine import Database
 from models.settings import load_settings
-from models.stage import Stage
+from models.stage import Outcome, Stage
 from models.timing import StageRun
 from models.verdict import Verdict
 from tasks.work.store import Store
@@ -130,6 +130,21 @@ def test_timings_tell_which_stage_limits(doubtful: Database, typed: Typed) -> No
     assert "ocr limits the pipeline: 75% of 4.0 s of work, 1.50 s a page." in shown
     assert [row["key"] for row in told(typed, "timings", "--by", "document")["rows"]] == ["1"]
     assert "1  a.pdf" in typed("timings", "--by", "document").stdout
+
+
+@pytest.mark.parametrize(("outcome", "word"), [(Outcome.CANCELLED, "cancelled"), (Outcome.FAILED, "failed")])
+def test_a_run_that_broke_off_is_told_with_the_documents_and_the_timings(
+    doubtful: Database, typed: Typed, outcome: Outcome, word: str
+) -> None:
+    time_of(doubtful, Stage.OCR, 3.0)
+    assert "The last run" not in typed("status").stdout
+    doubtful.run(lambda conn: runs.finish(conn, 1, outcome))
+    assert word in typed("status").stdout.splitlines()[-1]
+    assert f"1  ingest, {word}" in typed("timings", "--by", "run").stdout
+    (row,) = told(typed, "timings", "--by", "run")["rows"]
+    assert (row["kind"], row["outcome"]) == ("ingest", outcome)
+    doubtful.run(lambda conn: runs.finish(conn, 1, Outcome.OK))
+    assert "The last run" not in typed("status").stdout
 
 
 def test_costs_are_told_by_profile_in_the_currency_that_was_named(doubtful: Database, typed: Typed) -> None:

@@ -58,6 +58,14 @@ def test_a_run_ends_in_any_way_there_is(database: Database, outcome: Outcome) ->
     assert get(database, run_id).outcome is outcome
 
 
+def test_of_all_runs_that_ended_the_last_is_found(database: Database) -> None:
+    assert database.run(runs.last_ended) is None
+    first, second, _under_way = start(database), start(database), start(database)
+    for run_id, outcome in ((second, Outcome.OK), (first, Outcome.CANCELLED)):
+        database.run(lambda conn, run_id=run_id, outcome=outcome: runs.finish(conn, run_id, outcome))
+    assert database.run(runs.last_ended) == get(database, first)
+
+
 def test_the_end_of_one_run_is_not_that_of_another(database: Database) -> None:
     first, second = start(database), start(database)
     database.run(lambda conn: runs.finish(conn, first, Outcome.OK))

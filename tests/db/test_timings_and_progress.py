@@ -111,6 +111,17 @@ def test_time_is_told_by_document_run_and_profile(library: Database, by: timings
     assert report.rows[0].seconds == (3 if by == "document" else 4)
 
 
+def test_runs_are_told_with_their_kind_and_their_end(library: Database) -> None:
+    record(library, stage_run(1, Stage.OCR, 0, 1))
+    assert outcome_of_runs(library) == [("ingest", None)]
+    library.run(lambda conn: runs.finish(conn, 1, Outcome.CANCELLED))
+    assert outcome_of_runs(library) == [("ingest", Outcome.CANCELLED)]
+
+
+def outcome_of_runs(library: Database) -> list[tuple[str | None, Outcome | None]]:
+    return [(row.kind, row.outcome) for row in library.run(lambda conn: timings.report(conn, "run")).rows]
+
+
 def test_the_time_of_one_document_leaves_the_others_out(library: Database) -> None:
     record(library, stage_run(1, Stage.OCR, 0, 1), stage_run(2, Stage.SPLIT, 0, 3))
     report = library.run(lambda conn: timings.report(conn, "stage", 2))

@@ -54,6 +54,7 @@ def begin(yard: Yard, postgres: str, vllm: ScriptedVllm) -> UUID:
         "PAGEMILL_DATABASE_URL": postgres,
         "PAGEMILL_VECTORS": "false",
         "PAGEMILL_OCR_URL": vllm.url,
+        "PAGEMILL_OCR_GOLDEN": "false",
     }
     wish: dict[str, Any] = {"paths": [str(yard.inbox)], "profile": "glm-ocr", "settle_s": 0, "jobs": 1}
     jobs = {"env": variables}
@@ -80,6 +81,7 @@ def test_a_cancelled_run_gives_all_back_and_the_next_reads_each_page_once(
     cancelled = wait_for_end(first)
     assert cancelled.state is not None
     assert cancelled.state.type.value == "CANCELLED"
+    assert [row.outcome for row in yard.rows("run")] == ["cancelled"]
     kept = len(yard.rows("reading"))
     assert 2 <= kept < _PAGES
     assert {row.status for row in yard.rows("claim")} == {"waiting", "ready", "done"}
@@ -92,6 +94,7 @@ def test_a_cancelled_run_gives_all_back_and_the_next_reads_each_page_once(
     assert [row.page_no for row in yard.rows("reading")] == list(range(1, _PAGES + 1))
     answered = Counter(entry.asked.images for entry in vllm.entries if entry.outcome == "stop")
     assert len(answered) == _PAGES
+    assert [row.outcome for row in yard.rows("run")] == ["cancelled", "ok"]
     shown = artifacts_of(worked, finished.id)
     assert shown["ingest-progress"] == 100.0
     assert {row["stage"]: row["ok"] for row in shown["ingest-stages"]}["ocr"] == _PAGES - kept

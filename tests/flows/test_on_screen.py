@@ -72,6 +72,7 @@ def test_runs_end_whole_partial_or_lost_and_say_so(
     again = run(settings, yard, FakeEngine(), monkeypatch)
     assert state_of(again) == ("COMPLETED", "Completed", "Nothing new among 2 files.")
     assert artifacts_of(named, again.id) == {}
+    assert [row.outcome for row in yard.rows("run")] == ["partial", "failed", "ok"]
 
 
 def test_what_fails_in_a_task_fails_the_run(
@@ -116,6 +117,7 @@ def test_a_cancel_on_the_screen_ends_a_run_without_a_worker_and_the_next_goes_on
     kind, name, message = state_of(cancelled)
     assert (kind, name) == ("CANCELLED", "Cancelled")
     assert "What is left waits for the next run." in message
+    assert [row.outcome for row in yard.rows("run")] == ["cancelled"]
     assert {row.status for row in yard.rows("claim")} == {"waiting", "ready", "done"}
     before = len(yard.rows("reading"))
     finished = run(settings, yard, FakeEngine(default=said("Words on paper")), monkeypatch)

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from prefect.exceptions import TerminationSignal
 from pydantic import SecretStr
 
-from flows import opening
+from flows import draining, opening
 from flows.load import load
 from flows.ocr import ocr
 from flows.opening import CALLER, Caller
@@ -88,7 +89,7 @@ def test_three_drains_one_after_the_other_come_to_the_same_as_ingest(yard: Yard,
         drains.run(flow)
     assert _what_there_is(yard) == together
     assert [(row.kind, row.outcome) for row in yard.rows("run") if row.id in drains.runs] == [
-        ("split", "ok"),
+        ("split", "partial"),
         ("ocr", "ok"),
         ("load", "ok"),
     ]
@@ -163,3 +164,16 @@ def test_a_run_that_breaks_is_entered_as_failed_and_gives_its_work_back(
         drains.run(ocr)
     assert yard.rows("run")[-1].outcome == "failed"
     assert not yard.rows("claim", status="leased")
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt(), TerminationSignal(15)])
+def test_a_run_that_a_signal_ends_is_entered_as_cancelled(
+    yard: Yard, drains: Drains, monkeypatch: pytest.MonkeyPatch, stop: BaseException
+) -> None:
+    def ended(*_: object) -> None:
+        raise stop
+
+    monkeypatch.setattr(draining, "drain", ended)
+    with pytest.raises(type(stop)):
+        drains.run(split)
+    assert [row.outcome for row in yard.rows("run")] == ["cancelled"]

@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from cli.timing import bar, chart, told
-from models.stage import Stage
+from models.stage import Outcome, Stage
 from tests.unit import shown
 
 
@@ -40,6 +40,15 @@ def test_a_row_has_seconds_share_bar_and_percentiles() -> None:
 def test_documents_are_named_beside_their_ids() -> None:
     report = shown.timing_report(shown.timing_row("7", 2.0), by="document")
     assert drawn(report, {"7": "Pump manual"})[1].startswith("7  Pump manual")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "name"),
+    [(Outcome.OK, "3  ingest"), (Outcome.CANCELLED, "3  ingest, cancelled"), (None, "3  ingest")],
+)
+def test_a_run_says_what_it_was_and_when_it_did_not_end_well(outcome: Outcome | None, name: str) -> None:
+    row = shown.timing_row("3", 2.0, kind="ingest", outcome=outcome)
+    assert drawn(shown.timing_report(row, by="run"))[1].split("   ")[0].strip() == name
 
 
 def test_runs_and_documents_show_the_time_between_first_and_last() -> None:
