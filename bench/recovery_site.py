@@ -59,6 +59,8 @@ class Site:
         return kept | {
             "PAGEMILL_HOME": str(self.home),
             "PAGEMILL_OCR_URL": self.server.url,
+            # It says what it was told to, not what stands on a page.
+            "PAGEMILL_OCR_GOLDEN": "false",
             "PAGEMILL_OCR_IN_FLIGHT": str(SLOTS),
             "PAGEMILL_VECTORS": "false",
         }
