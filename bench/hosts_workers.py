@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,9 +38,10 @@ from bench.recovery_site import wait_until
 from bench.result import Row, table
 from flows.installation.api import open_client
 from tasks.work.doubles.vllm_server import Model, Said, ScriptedVllm
+from tasks.work.doubles.vllm_server.script import Script
 
 _AUTH = "mill:hunter2"
-_ANSWER_S = 0.2
+_SAID = Said(TEXT, seconds=0.2)
 _END_S = 1_200.0
 _STAGES = ("split", "preprocess", "ocr", "load")
 
@@ -82,7 +83,8 @@ class Machine:
         command = [sys.executable, "-m", "cli.main", *map(str, words)]
         log = self.farm.home(self.host) / "command.log"
         process = self.host.start(command, self.environment(), self.core, log)
-        if process.wait(_END_S):
+        process.communicate(timeout=_END_S)
+        if process.returncode:
             raise SystemExit(f"{self.host.name}: {log.read_text()[-4_000:]}")
         return log.read_text()
 
@@ -234,12 +236,17 @@ def run_rows(one: Round) -> list[Row]:
 
 
 @contextmanager
-def machines(made: Farm, port: int, answer_s: float = _ANSWER_S) -> Iterator[list[Machine]]:
-    """Its hosts, the first of them up; all that runs on them is ended afterwards."""
-    said = Said(TEXT, seconds=answer_s)
+def machines(
+    made: Farm, port: int, script: Callable[[int], Script] = lambda _: _SAID
+) -> Iterator[list[Machine]]:
+    """Its hosts, the first of them up; all that runs on them is ended afterwards.
+
+    `script`: of the OCR server of each host, by number.
+    """
     with ExitStack() as stack:
         found = []
         for core, host in enumerate(made.everyone):
+            said = script(core)
             ocr = stack.enter_context(ScriptedVllm(said, model=Model(name=PROFILE), host=host.ours))
             found.append(Machine(made, host, core, port, ocr))
             stack.callback(found[-1].kill)

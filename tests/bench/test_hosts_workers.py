@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from bench import hosts_net, hosts_workers
-from bench.hosts import farm
+from bench.hosts import TEXT, farm
 from bench.hosts_workers import Round, machines, measure
 from bench.recovery_site import free_port
+from tasks.work.doubles.vllm_server import Asked, Said
+from tasks.work.doubles.vllm_server.script import Script
 
 DONE = {("ocr", "pm-1"): (3, 10.0, 12.0), ("ocr", "pm-2"): (1, 11.0, 14.0)}
 RUNS = [("ingest", "cpu-pm-2", "Completed"), ("ocr", "gpu-pm-1", "Completed")]
@@ -63,15 +65,31 @@ def test_flow_runs_are_told_by_flow_and_worker() -> None:
     ]
 
 
+class Waiting:
+    """Scripts of servers that take their time until each of both has been asked."""
+
+    def __init__(self) -> None:
+        self.asked: set[int] = set()
+
+    def script(self, number: int) -> Script:
+        """Of one of them."""
+
+        def say(_: Asked) -> Said:
+            self.asked.add(number)
+            return Said(TEXT, seconds=0.0 if len(self.asked) > 1 else 5.0)
+
+        return say
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(hosts_net.why_not() != "", reason="no network namespaces here")
 def test_workers_of_two_hosts_share_the_work_of_one_run_and_read_each_page_once() -> None:
     with (
         TemporaryDirectory(prefix="pm-") as folder,
         farm(Path(folder), free_port()) as made,
-        machines(made, free_port(), answer_s=3.0) as both,
+        machines(made, free_port(), Waiting().script) as both,
     ):
         both[1].up()
-        one = measure(both, 2, 60, 0)
+        one = measure(both, 2, 120, 0)
     assert one.faults() == []
     assert {flow for flow, _, _ in one.runs} == {"ingest", "split", "ocr", "load"}
