@@ -65,3 +65,19 @@ def test_a_request_that_ends_late_takes_nothing_of_the_next_try(tmp_path: Path) 
         return len(server.open) - len(server.broken)
 
     assert asyncio.run(turn()) == 1
+
+
+def test_the_name_of_a_request_under_way_tells_nothing_of_its_page(tmp_path: Path) -> None:
+    async def wait(job: Job, server: Server) -> Reading:
+        raise await asyncio.sleep(1, Broken("closed"))
+
+    async def name() -> str:
+        dispatcher, server = in_hand(wait)
+        dispatcher.put(Job(page(tmp_path), Future()))
+        (task,) = server.open.values()
+        task.cancel()
+        return repr(task)
+
+    told = asyncio.run(name())
+    assert "OcrRequest" not in told
+    assert len(told) < 1_000

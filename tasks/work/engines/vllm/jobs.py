@@ -10,7 +10,8 @@ from models.engine import OcrRequest
 from models.reading import Reading
 
 
-@dataclass(eq=False, slots=True)
+# Without a repr: anyio names tasks with the arguments of their callbacks, and so all of a page's text layer.
+@dataclass(eq=False, slots=True, repr=False)
 class Job:
     """A page and the future that waits for it."""
 

@@ -25,13 +25,14 @@ _IDLE_S = 3.0
 """vLLM closes a connection that was idle for 5 s; one that is about to be closed must not be used again."""
 
 
-@dataclass(eq=False)
+# Without a repr, as jobs: it would name all requests under way.
+@dataclass(eq=False, repr=False)
 class Server:
     """A server's address and state. Lives in the client's event loop."""
 
     url: str
     vlm: Vlm
-    client: httpx.AsyncClient = field(repr=False)
+    client: httpx.AsyncClient
     steering: Steering
     is_proven: bool = False
     reason: str = "not asked yet"
