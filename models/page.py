@@ -1,13 +1,16 @@
 """Pages, their text layer, and the prepared picture of a page."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from models.geometry import Box, Transform
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word of a PDF's text layer. `box` in page points; `block` and `line` as the file groups them."""
+class Word(NamedTuple):
+    """A word of a PDF's text layer. `box` in page points; `block` and `line` as the file groups them.
+
+    A tuple, since pages have hundreds, and each goes through a pipe and a database.
+    """
 
     text: str
     box: Box

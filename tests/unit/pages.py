@@ -76,5 +76,5 @@ def picture_of(page: OcrRequest) -> Image.Image:
 
 def with_texts(page: OcrRequest, change: "dict[int, int]") -> OcrRequest:
     """The same page with the characters of its text layer exchanged, as by a wrong encoding."""
-    words = tuple(replace(word, text=word.text.translate(change)) for word in page.words)
+    words = tuple(word._replace(text=word.text.translate(change)) for word in page.words)
     return replace(page, words=words)

@@ -48,7 +48,7 @@ def test_a_scan_with_a_page_number_as_its_only_text_is_incomplete(tmp_path: Path
 
 def test_words_off_the_page_are_a_fault_when_they_are_most(tmp_path: Path) -> None:
     page = pages.made(pages.born_digital(), tmp_path)
-    away = tuple(replace(word, box=Box(900, 10, 950, 20)) for word in page.words)
+    away = tuple(word._replace(box=Box(900, 10, 950, 20)) for word in page.words)
     assert _fault(replace(page, words=(*away, *page.words[:5]))) == "outside-page"
     assert _fault(replace(page, words=(*away[:5], *page.words))) is None
 
