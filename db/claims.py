@@ -6,9 +6,11 @@ still its own. Locks are taken in one order everywhere: pages before documents, 
 
 import datetime as dt
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
+from db.questions import expired, in_seconds, is_status, leased, looking, taking
 from db.tables import claim as t
 from db.tables import document
 from models.claim import Claim, Failure, Outstanding
@@ -37,30 +39,15 @@ def claim(
     of that profile.
     """
     free_expired(connection, stage, max_crashes)
-    free = [t.c.stage == stage, _is(ClaimStatus.READY), t.c.not_before <= sa.func.now()]
-    if profile is not None:
-        free.append(t.c.profile == profile)
-    chosen = sa.select(t.c.id).where(*free).order_by(t.c.priority, t.c.id).limit(limit)
-    taken = chosen.with_for_update(skip_locked=True).cte("chosen")
-    rows = connection.execute(
-        sa.update(t)
-        .where(t.c.id == taken.c.id)
-        .values(
-            status=ClaimStatus.LEASED,
-            owner=owner,
-            attempt=t.c.attempt + 1,
-            leased_at=sa.func.now(),
-            leased_until=_in_seconds(lease_s),
-        )
-        .returning(t)
-    ).all()
+    given = {"of_stage": stage.value, "of_profile": profile, "most": limit, "by": owner, "lease_s": lease_s}
+    rows = connection.execute(taking(is_of_profile=profile is not None), given).all()
     return [_claim(row) for row in sorted(rows, key=lambda row: (row.priority, row.id))]
 
 
 def renew(connection: sa.Connection, owner: str, lease_s: float) -> int:
     """Lease everything that `owner` holds for `lease_s` seconds from now; says how much that is."""
-    leased = sa.update(t).where(t.c.owner == owner, _is(ClaimStatus.LEASED))
-    return connection.execute(leased.values(leased_until=_in_seconds(lease_s))).rowcount
+    leased = sa.update(t).where(t.c.owner == owner, is_status(ClaimStatus.LEASED))
+    return connection.execute(leased.values(leased_until=in_seconds(lease_s))).rowcount
 
 
 def behind(connection: sa.Connection) -> dt.timedelta:
@@ -76,7 +63,7 @@ def held(connection: sa.Connection, claims: Iterable[Claim]) -> frozenset[int]:
         return frozenset()
     query = (
         sa.select(t.c.id)
-        .where(sa.tuple_(t.c.id, t.c.owner, t.c.attempt).in_(keys), _is(ClaimStatus.LEASED))
+        .where(sa.tuple_(t.c.id, t.c.owner, t.c.attempt).in_(keys), is_status(ClaimStatus.LEASED))
         .order_by(t.c.id)
         .with_for_update()
     )
@@ -132,7 +119,7 @@ def retry(
             connection,
             [failure.claim.id],
             status=ClaimStatus.READY,
-            not_before=_in_seconds(delay_s),
+            not_before=in_seconds(delay_s),
             crashes=t.c.crashes + int(is_crash),
             **_reason(failure.error),
             **_FREE,
@@ -142,7 +129,7 @@ def retry(
 
 def release(connection: sa.Connection, owner: str) -> int:
     """Give back all that `owner` holds, as if it had never been claimed; says how much that was."""
-    leased = sa.update(t).where(t.c.owner == owner, _is(ClaimStatus.LEASED))
+    leased = sa.update(t).where(t.c.owner == owner, is_status(ClaimStatus.LEASED))
     values = {"status": ClaimStatus.READY, "attempt": t.c.attempt - 1, **_FREE}
     return connection.execute(leased.values(values)).rowcount
 
@@ -151,10 +138,10 @@ def release_dead(
     connection: sa.Connection, host: str, is_alive: Callable[[str], bool], max_crashes: int = 3
 ) -> int:
     """Free at once what processes of this host held that live no more; counts as a crash. Says how much."""
-    on_host = _is(ClaimStatus.LEASED), sa.func.starts_with(t.c.owner, f"{host}:")
+    on_host = is_status(ClaimStatus.LEASED), sa.func.starts_with(t.c.owner, f"{host}:")
     owners = connection.scalars(sa.select(t.c.owner).where(*on_host).distinct()).all()
     dead = [owner for owner in owners if not is_alive(owner)]
-    return _free(connection, [t.c.owner.in_(dead)], max_crashes) if dead else 0
+    return _free(connection, leased(t.c.owner.in_(dead)), max_crashes) if dead else 0
 
 
 def free_expired(connection: sa.Connection, stage: Stage, max_crashes: int) -> int:
@@ -162,24 +149,15 @@ def free_expired(connection: sa.Connection, stage: Stage, max_crashes: int) -> i
 
     A claim with `max_crashes` crashes is not free again but fails as quarantined.
     """
-    return _free(connection, [t.c.stage == stage, t.c.leased_until < sa.func.now()], max_crashes)
+    return _free(connection, expired(), max_crashes, {"of_stage": stage.value})
 
 
 def outstanding(
     connection: sa.Connection, stages: Collection[Stage], profile: str | None = None
 ) -> Outstanding:
     """How much work of these stages has not ended. Documents that wait for their pages do not count."""
-    is_ready = _is(ClaimStatus.READY)
-    is_due = t.c.not_before <= sa.func.now()
-    query = sa.select(
-        sa.func.count().filter(is_ready, is_due),
-        sa.func.count().filter(is_ready, ~is_due),
-        sa.func.count().filter(_is(ClaimStatus.LEASED)),
-        sa.func.min(t.c.not_before).filter(is_ready, ~is_due),
-    ).where(t.c.stage.in_(stages), t.c.status.in_([ClaimStatus.READY, ClaimStatus.LEASED]))
-    if profile is not None:
-        query = query.where(t.c.profile == profile)
-    return Outstanding(*connection.execute(query).one())
+    given = {"of_stages": [stage.value for stage in stages], "of_profile": profile}
+    return Outstanding(*connection.execute(looking(is_of_profile=profile is not None), given).one())
 
 
 def wake_documents(connection: sa.Connection, claims: Iterable[Claim]) -> None:
@@ -194,7 +172,7 @@ def wake_documents(connection: sa.Connection, claims: Iterable[Claim]) -> None:
     waiting = sa.select(t.c.id).where(
         sa.tuple_(t.c.document_id, t.c.recipe_id).in_(keys),
         t.c.page_no == 0,
-        _is(ClaimStatus.WAITING),
+        is_status(ClaimStatus.WAITING),
     )
     locked = connection.scalars(waiting.order_by(t.c.id).with_for_update()).all()
     page = t.alias("page")
@@ -215,9 +193,10 @@ def wait_for_pages(connection: sa.Connection, claim: Claim) -> None:
     wake_documents(connection, [claim])
 
 
-def _free(connection: sa.Connection, which: list[sa.ColumnElement[bool]], max_crashes: int) -> int:
-    expired = sa.select(t).where(_is(ClaimStatus.LEASED), *which).order_by(t.c.id)
-    rows = connection.execute(expired.with_for_update(skip_locked=True)).all()
+def _free(
+    connection: sa.Connection, which: sa.Select[Any], max_crashes: int, given: dict[str, str] | None = None
+) -> int:
+    rows = connection.execute(which, given).all()
     claims = [_claim(row) for row in rows]
     worn = [claim for claim in claims if claim.crashes + 1 >= max_crashes]
     free = [claim.id for claim in claims if claim not in worn]
@@ -229,7 +208,7 @@ def _free(connection: sa.Connection, which: list[sa.ColumnElement[bool]], max_cr
 def _fail_document(connection: sa.Connection, claim: Claim, error: PagemillError) -> None:
     """Pages of the document that nobody has begun are not begun any more."""
     unbegun = sa.select(t.c.id).where(
-        t.c.document_id == claim.document_id, t.c.recipe_id == claim.recipe_id, _is(ClaimStatus.READY)
+        t.c.document_id == claim.document_id, t.c.recipe_id == claim.recipe_id, is_status(ClaimStatus.READY)
     )
     pages = connection.scalars(unbegun.with_for_update(skip_locked=True)).all()
     _set(connection, pages, **_failed(error))
@@ -262,15 +241,6 @@ def _quarantine(crashes: int) -> PermanentError:
     return PermanentError(
         f"Its worker died {crashes} times while it was in work; it is not tried again.", Code.QUARANTINED
     )
-
-
-def _is(status: ClaimStatus) -> sa.ColumnElement[bool]:
-    # Written into the statement: with a parameter the partial indexes could not serve a prepared one.
-    return t.c.status == sa.bindparam(None, status.value, literal_execute=True)
-
-
-def _in_seconds(seconds: float) -> sa.ColumnElement[dt.datetime]:
-    return sa.func.now() + sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds)
 
 
 def _claim(row: sa.Row[tuple[object, ...]]) -> Claim:

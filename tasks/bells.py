@@ -10,7 +10,12 @@ from contextlib import contextmanager
 
 from models.stage import Stage
 
-_NEXT = {Stage.SPLIT: Stage.PREPROCESS, Stage.PREPROCESS: Stage.OCR}
+_NEXT = {
+    Stage.REGISTER: Stage.SPLIT,
+    Stage.SPLIT: Stage.PREPROCESS,
+    Stage.PREPROCESS: Stage.OCR,
+    Stage.OCR: Stage.LOAD,
+}
 
 
 class Bells:
@@ -19,6 +24,8 @@ class Bells:
     def __init__(self) -> None:
         self._listeners: list[tuple[Stage, Callable[[], None]]] = []
         self._lock = threading.Lock()
+        self.rung = 0
+        """How often; as long as it stays the same, this process has brought nobody work."""
 
     @contextmanager
     def listening(self, stage: Stage, wake: Callable[[], None]) -> Iterator[None]:
@@ -34,6 +41,14 @@ class Bells:
     def worked(self, stage: Stage) -> None:
         """A batch of `stage` has been committed: ring for the stage after it."""
         with self._lock:
+            self.rung += 1
             called = [wake for of, wake in self._listeners if of is _NEXT.get(stage)]
+        for wake in called:
+            wake()
+
+    def wake_all(self) -> None:
+        """Every lane is to look at once: it is over."""
+        with self._lock:
+            called = [wake for _, wake in self._listeners]
         for wake in called:
             wake()

@@ -16,15 +16,18 @@ from typing import Protocol
 from models.claim import Claim
 from models.errors import DatabaseUnreachable, PagemillError, TransientError
 from models.stage import Stage
+from tasks.bells import Bells
 from tasks.gate import Gate
 from tasks.mill import Mill
 from tasks.telemetry import sampled
 
 log = logging.getLogger(__name__)
 
-# An idle lane asks the ledger again ever more seldom: asking every half second cost 3 % of a core.
-SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.02, 2.0
+# Bells wake lanes for what this process brings. For what others bring, an idle lane asks the ledger again,
+# ever more seldom: asking every half second cost 3 % of a core.
+SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
 _LOOK_S = 0.2
+_ASK_S = 0.5
 _MOST_FAILURES = 8
 _GROWTH = 4
 
@@ -150,6 +153,31 @@ class Patience:
         self._failures = 0
 
 
+class Ending:
+    """Whether a drain is over, asked by all its lanes when they are idle, and answered for all of them.
+
+    What is over stays over, and every lane is woken to hear it. What goes on is asked about again when this
+    process has worked meanwhile, or after some time.
+    """
+
+    def __init__(self, bells: Bells, is_over: IsOver) -> None:
+        self._bells, self._is_over = bells, is_over
+        self._lock = threading.Lock()
+        self._is_told, self._asked_at, self._rung = False, -math.inf, 0
+
+    def __call__(self) -> bool:
+        """In any thread. Raises what the question raises."""
+        with self._lock:
+            was_told, now, rung = self._is_told, time.monotonic(), self._bells.rung
+            if was_told or (rung == self._rung and now < self._asked_at + _ASK_S):
+                return was_told
+            self._is_told = self._is_over()
+            self._asked_at, self._rung = now, rung
+        if self._is_told:
+            self._bells.wake_all()
+        return self._is_told
+
+
 def drain(mill: Mill, lines: Sequence[Lane], is_over: IsOver, budget_s: float | None = None) -> bool:
     """Work off all lines, unless the mill is stopped before; says whether. A mill serves one drain.
 
@@ -158,6 +186,7 @@ def drain(mill: Mill, lines: Sequence[Lane], is_over: IsOver, budget_s: float | 
     """
     lanes = [line for line in lines for _ in range(line.lanes)]
     deadline = time.monotonic() + budget_s if budget_s else math.inf
+    ending = Ending(mill.bells, is_over)
     with (
         _rare_collections(),
         mill.heartbeat(),
@@ -166,7 +195,7 @@ def drain(mill: Mill, lines: Sequence[Lane], is_over: IsOver, budget_s: float | 
     ):
         # Each lane gets the caller's context, so that its task runs belong to the flow run.
         futures = [
-            pool.submit(contextvars.copy_context().run, line.run, mill, is_over, deadline) for line in lanes
+            pool.submit(contextvars.copy_context().run, line.run, mill, ending, deadline) for line in lanes
         ]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)

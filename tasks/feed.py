@@ -165,6 +165,9 @@ class Feed:
             self.count += len(ended)
             ended.clear()
             self._group_at, self._told_at = math.inf, now
+            if self.is_idle:
+                # Documents are loaded soon enough as lanes look; nobody is to wait for the last one.
+                self._mill.bells.worked(Stage.OCR)
 
     def _tell(self) -> None:
         """When nothing has ended for a while, say which pages take so long."""

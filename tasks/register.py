@@ -77,6 +77,7 @@ def register_batch(
     mill.database.run(
         lambda conn: documents.register(conn, mill.run_id, recipe_id, files, has_passwords=has_passwords)
     )
+    mill.bells.worked(Stage.REGISTER)
     _save_problems(mill, problems, rules)
     log.info("registered files=%d problems=%d", len(files), len(problems))
     return len(files)

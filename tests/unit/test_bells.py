@@ -12,7 +12,13 @@ from tasks.bells import Bells
 
 @pytest.mark.parametrize(
     ("worked", "woken"),
-    [(Stage.SPLIT, Stage.PREPROCESS), (Stage.PREPROCESS, Stage.OCR), (Stage.OCR, None), (Stage.LOAD, None)],
+    [
+        (Stage.REGISTER, Stage.SPLIT),
+        (Stage.SPLIT, Stage.PREPROCESS),
+        (Stage.PREPROCESS, Stage.OCR),
+        (Stage.OCR, Stage.LOAD),
+        (Stage.LOAD, None),
+    ],
 )
 def test_work_of_a_stage_wakes_the_stage_after_it_and_no_other(worked: Stage, woken: Stage | None) -> None:
     bells, rung = Bells(), list[Stage]()
