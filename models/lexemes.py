@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 from models.text import CJK_SCRIPTS, script_of
 
@@ -26,8 +27,11 @@ _EXTRA_HAN = "\u3007"
 """The zero of Chinese dates: a number to Unicode, a character to readers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+_RUN = re.compile(r"[0-9A-Za-z\x80-\U0010ffff]+")
+"""Whatever is no letter of ASCII ends a word, or is looked at by itself."""
+
+
+class Token(NamedTuple):
     """A folded word, or one CJK character. `start` and `end` are offsets in the text it came from."""
 
     text: str
@@ -38,8 +42,18 @@ class Token:
 
 def tokens(text: str) -> Iterator[Token]:
     """The words and CJK characters of `text`, folded: case, accents and width make no difference."""
+    for run in _RUN.finditer(text):
+        if run.group().isascii():
+            yield _word(text, run.start(), run.end())
+        else:
+            yield from _tokens(text, run.start(), run.end())
+
+
+def _tokens(text: str, first: int, end: int) -> Iterator[Token]:
+    """Of a part of `text`, character by character."""
     start: int | None = None
-    for at, char in enumerate(text):
+    for at in range(first, end):
+        char = text[at]
         is_cjk = _is_cjk(char)
         if start is not None and (is_cjk or not _is_word_char(char)):
             yield _word(text, start, at)
@@ -49,7 +63,7 @@ def tokens(text: str) -> Iterator[Token]:
         elif start is None and char.isalnum():
             start = at
     if start is not None:
-        yield _word(text, start, len(text))
+        yield _word(text, start, end)
 
 
 def searchable(headings: Sequence[str], text: str) -> str:

@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 WHOLE = "whole"
 """Step of a page that was to be asked by regions and was not: it has but one, or could not be cut."""
 _LEAST_SILENCE_S = 60.0
+_LOOK_S = 0.5
+"""Between two looks for pages whose time is up."""
 
 WhenMade = Callable[[PageInHand, Future[Made]], None]
 
@@ -41,6 +43,7 @@ class Desk:
         self._ladder = Ladder(mill)
         self._broken_off: dict[int, PageInHand] = {}
         self._answered_at = time.monotonic()
+        self._expire_at = 0.0
 
     def lay_out(self, item: PageToRead, known: CachedReading | None) -> None:
         """A claimed page: to be sent, or a copy of one that was read before and looks the same."""
@@ -106,6 +109,10 @@ class Desk:
         Engines have deadlines of their own; this is for what passes them. A server may be away for a while,
         and that is not the page's time.
         """
+        now = time.monotonic()
+        if now < self._expire_at:
+            return
+        self._expire_at = now + _LOOK_S
         most = self._mill.profile.ladder_limits.seconds
         away_s = self._mill.settings.ocr_wait_s
         for page in [page for page in self.hand.flying if page.spent_s > most + away_s]:
