@@ -9,7 +9,7 @@ LOOPS = ("repetition", "loop", "answer-too-long")
 WRONG_WAY_UP = ("empty-with-ink", "repetition", "loop")
 MOST_ERRORS = 0.1
 """Of golden pages, which are in clean print. Measured (docs/serving-client.md): servers that read leave up to
-1.1 %, a quarter of the pixels 8 %, an eighth 43 %, a wrong template 80 %. With published weights it was not."""
+1.1 %, a quarter of the pixels 8 %, an eighth 43 %, a wrong template 80 %. Published weights were not."""
 ODD = ("empty-with-ink", "layout-invalid", "chat-text", "unparsable")
 
 

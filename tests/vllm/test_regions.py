@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bench.regions import sheet
+from bench.region_sheets import columns
 from db.engine import Database
 from db.search import search
 from models.region import RegionKind
@@ -18,8 +18,9 @@ def test_two_columns_are_read_one_after_the_other(glm: RealVllm, database: Datab
     profile = profile_of(glm, PLAIN, regions={RegionKind.TEXT: "text"})
     recipe = {"long_edge_px": 1_754, "max_pixels": 2_200_000}
     yard = yard_of(database, tmp_path, profile.model_copy(update=recipe))
-    page, told = sheet(11)
-    factories.write(yard.inbox / "columns.pdf", factories.scan_pdf(page, quality=92))
+    page = columns(11)
+    told = page.text
+    factories.write(yard.inbox / "columns.pdf", factories.scan_pdf(page.picture, quality=92))
     ingest(yard, glm, "regions=layout")
     (row,) = yard.rows("reading")
     assert cer(told, row.text) < 0.02
