@@ -5,7 +5,6 @@ opened for reading and never written: a signed document stays as it is.
 """
 
 import math
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -20,6 +19,7 @@ from models.errors import Code, DocumentRejected, PagemillError, SourceForbidden
 from models.geometry import Box
 from models.page import PageFacts, Word
 from models.text import clean, printable
+from tasks.work.pdf_boxes import load
 
 # PyMuPDF ships no types for what is used here.
 _mu: Any = pymupdf
@@ -33,9 +33,9 @@ _UNKNOWN_SIZE = (595.0, 842.0)
 _TEXT_FLAGS = _mu.TEXT_PRESERVE_WHITESPACE | _mu.TEXT_MEDIABOX_CLIP
 _DRAWN = 16 | 32
 """MuPDF's flags of characters that are filled or stroked; others cannot be seen."""
+_PICTURES = {"fill-image", "fill-imgmask", "ignore-text"}
+"""What MuPDF draws on a page of pictures alone, an unseen text layer included."""
 _ASLANT_DEGREES = 10
-_TREE_DEPTH = 50
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)")
 _FILE_ATTACHMENT = 17
 
 
@@ -55,6 +55,8 @@ class Print(NamedTuple):
     runs: tuple[Run, ...]
     pictures: float
     """Share of the page, 0 to 1, that pictures cover."""
+    density: float | None = None
+    """Most pixels a point of those pictures, where nothing else can be seen on the page."""
 
 
 def document_facts(path: Path, passwords: tuple[str, ...]) -> DocumentFacts:
@@ -83,7 +85,7 @@ def page_facts(path: Path, page_no: int, passwords: tuple[str, ...]) -> PageFact
     """Geometry and text layer of a page; a page that cannot be loaded has the note `unreadable-page`."""
     document = _document(path, passwords)
     try:
-        page, repaired = _load(document, page_no)
+        page, repaired = load(document, page_no)
     except Exception:
         # MuPDF raises a class for each of its error codes, and plain ones besides.
         return PageFacts(page_no, *_UNKNOWN_SIZE, notes=("unreadable-page",))
@@ -104,10 +106,13 @@ def printed(path: Path, page_no: int, passwords: tuple[str, ...]) -> Print:
     Raises DocumentRejected (corrupt) for a page that cannot be loaded.
     """
     with _damaged():
-        page, _ = _load(_document(path, passwords), page_no)
+        page, _ = load(_document(path, passwords), page_no)
         try:
-            pictures = sum(abs(_mu.Rect(image["bbox"]) & page.rect) for image in page.get_image_info())
-            return Print(tuple(_runs(page)), min(1.0, pictures / abs(page.rect)))
+            pictures, runs = page.get_image_info(), tuple(_runs(page))
+            covered = sum(abs(_mu.Rect(picture["bbox"]) & page.rect) for picture in pictures)
+            is_all = pictures and not runs and {kind for kind, _ in page.get_bboxlog()} <= _PICTURES
+            density = max(map(_density, pictures)) if is_all else None
+            return Print(runs, min(1.0, covered / abs(page.rect)), density)
         except Exception:
             # What can be drawn of it may be looked at all the same.
             return Print((), 1.0)
@@ -116,7 +121,7 @@ def printed(path: Path, page_no: int, passwords: tuple[str, ...]) -> Print:
 def page_size(path: Path, page_no: int, passwords: tuple[str, ...]) -> tuple[float, float]:
     """Width and height in points of the page as displayed. Raises DocumentRejected (corrupt)."""
     with _damaged():
-        page, _ = _load(_document(path, passwords), page_no)
+        page, _ = load(_document(path, passwords), page_no)
         return page.rect.width, page.rect.height
 
 
@@ -128,7 +133,7 @@ def render(
     Raises DocumentRejected when it cannot be drawn.
     """
     with _damaged():
-        page, _ = _load(_document(path, passwords), page_no)
+        page, _ = load(_document(path, passwords), page_no)
         pixels = page.get_pixmap(matrix=_mu.Matrix(*scales), alpha=False, annots=annotations)
         image = Image.frombytes("RGB", (pixels.width, pixels.height), pixels.samples_mv)
     # Decoded pictures and fonts of earlier pages: half of them go, so that a long document stays small.
@@ -205,49 +210,6 @@ def _load_any(document: Any) -> None:
         raise first
 
 
-def _load(document: Any, page_no: int) -> tuple[Any, bool]:
-    """The page, and whether its boxes had to be repaired.
-
-    MuPDF shows a letter-size page in place of impossible boxes, but an empty one where the crop box lies
-    outside the media box; then the crop box is set aside (in memory).
-    """
-    page = document.load_page(page_no - 1)
-    media, crop = (_box(document, page.xref, key) for key in ("MediaBox", "CropBox"))
-    if media and (crop is None or (crop and _meet(media, crop))):
-        return page, False
-    if crop is not None:
-        document.xref_set_key(page.xref, "CropBox", f"[{' '.join(f'{edge:g}' for edge in page.mediabox)}]")
-        page = document.load_page(page_no - 1)
-    return page, True
-
-
-def _box(document: Any, xref: int, key: str) -> Box | tuple[()] | None:
-    """A box of the page, its own or inherited; None where there is none, () where it is malformed."""
-    for _ in range(_TREE_DEPTH):
-        kind, value = document.xref_get_key(xref, key)
-        if kind == "xref":
-            value = document.xref_object(int(value.split()[0]), compressed=True)
-        if kind != "null":
-            return _parse_box(value)
-        kind, value = document.xref_get_key(xref, "Parent")
-        if kind != "xref":
-            break
-        xref = int(value.split()[0])
-    return None
-
-
-def _parse_box(value: str) -> Box | tuple[()]:
-    parts = value.strip().strip("[]").split()
-    if len(parts) != 4 or not all(_NUMBER.fullmatch(part) for part in parts):
-        return ()
-    box = Box(*map(float, parts))
-    return box if box.width > 0 and box.height > 0 else ()
-
-
-def _meet(one: Box, other: Box) -> bool:
-    return min(one.x1, other.x1) > max(one.x0, other.x0) and min(one.y1, other.y1) > max(one.y0, other.y0)
-
-
 def _words(page: Any) -> Iterator[Word]:
     """Words in the page as displayed: MuPDF gives them as they stand before /Rotate."""
     turn, shown = page.rotation_matrix, page.rect
@@ -266,6 +228,13 @@ def _runs(page: Any) -> Iterator[Run]:
                 chars = len("".join(span["text"].split()))
                 if chars and span["char_flags"] & _DRAWN:
                     yield Run(span["size"], chars, direction)
+
+
+def _density(picture: Any) -> float:
+    """Pixels a point of a picture on a page, the more of across and down."""
+    a, b, c, d, *_ = picture["transform"]
+    across, down = math.hypot(a, b), math.hypot(c, d)
+    return float(max(picture["width"] / max(across, 1.0), picture["height"] / max(down, 1.0)))
 
 
 def _quarter(direction: tuple[float, float], rotation: int) -> int | None:

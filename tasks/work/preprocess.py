@@ -1,9 +1,10 @@
 """Make the page image: rendered or decoded once at its target size, kept in the store. Called in children.
 
 Where the recipe asks for it, the page is looked at first, for which way up it lies, how straight, and how
-small its text is: a page of type by its type, any other by a picture of it at the recipe's long edge. At that
-size it is the page image too; for another size the page is drawn again, straight from the source, but for
-one of half the size or less: drawing a large scan again takes half a second and shows nothing more.
+small its text is: a page of type by its type, any other by a picture of it, 1,820 pixels long, and once more
+at the recipe's long edge where its print is small or none was found. At that size it is the page image too,
+as is a blank sheet's; for another size the page is drawn again, straight from the source, but for one of half
+the size or less: drawing a large scan again takes half a second and shows nothing more.
 
 A full-page JPEG inside a PDF is rendered like any other page. Passing it through would save 40 ms on a third
 of scans (bench/encodings.py), but such pictures have a size of their own, off the model's grid and mostly
@@ -11,8 +12,7 @@ below what the recipe asks for, and a turned or slanted one must be made anew in
 """
 
 import io
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,36 +23,25 @@ from models.errors import Code, DocumentRejected, PageFailed
 from models.geometry import Transform
 from models.page import PageFacts, PageImage
 from models.recipe import Recipe
-from tasks.work import blank, deskew, look, pdf, picture, sizing
+from tasks.work import blank, deskew, drawable, look, sizing
+from tasks.work.drawable import Drawable
 from tasks.work.look import Look
-from tasks.work.sizing import MIN_SIDE_PX, Choice
+from tasks.work.sizing import Choice
 from tasks.work.store import Store
 from tasks.work.turning import Sheet
 
 SUFFIX = ".jpg"
 
-_MAX_DPI = 400.0
-_MAX_ENLARGEMENT = 4.0
-# Below this, print of ordinary size is hard to read: the page says so.
-_LOW_DPI = 72.0
-_LOW_SHARE = 0.25
 _HALF = 0.5
-
-
-class _Source(NamedTuple):
-    """A page that can be drawn at any size. Its units: points of a PDF page, pixels of a picture."""
-
-    width: float
-    height: float
-    points: float
-    """A unit in points."""
-    ceiling: float
-    """Most pixels a unit that are worth drawing."""
-    least_scale: float
-    """Under so many pixels a unit, print is hard to read."""
-    draw: Callable[[float], Image.Image]
-    """By pixels a unit; sides on the recipe's grid."""
-    print_: pdf.Print | None = None
+_LOOK_PX = 1820
+"""Long edge at which a page is looked at first, where a recipe's own is much longer. On scans of 8 to 10 pt
+the height of letters comes out as at 3,000 px; at 1,540 it was 15 to 45 % too large."""
+_MUCH = 1.2
+_SMALL_PX = 8.0
+"""Lower letters run together: they are looked at again on a larger picture."""
+_LOOK_ZOOM, _MAX_ZOOM = 3.0, 2.0
+"""So much a PDF's scan is enlarged at most to be looked at, which takes letters apart that nearly touch, and
+to be read: what is not in it cannot be read out of it."""
 
 
 class _Plan(NamedTuple):
@@ -84,9 +73,9 @@ def preprocess_page(  # noqa: PLR0917 (a pool passes arguments by position)
     page_no = page if isinstance(page, int) else page.page_no
     try:
         if media_type is MediaType.PDF:
-            source = _pdf(path, page_no, recipe, tuple(passwords))
+            source = drawable.of_pdf(path, page_no, recipe, tuple(passwords))
         else:
-            source = _picture(path, media_type, page_no, recipe)
+            source = drawable.of_picture(path, media_type, page_no, recipe)
         plan = _plan(source, recipe)
         image, scale = plan.drawn or (source.draw(plan.choice.scale), plan.choice.scale)
     except DocumentRejected as error:
@@ -100,74 +89,66 @@ def preprocess_page(  # noqa: PLR0917 (a pool passes arguments by position)
     return _kept(sheet, plan, source, recipe, store_root)
 
 
-def _pdf(path: Path, page_no: int, recipe: Recipe, passwords: tuple[str, ...]) -> _Source:
-    width, height = pdf.page_size(path, page_no, passwords)
-
-    def draw(scale: float) -> Image.Image:
-        scales = (scale, scale)
-        if recipe.grid_px > 1:
-            size = sizing.on_grid(width, height, scale, recipe)
-            scales = size[0] / width, size[1] / height
-        return pdf.render(path, page_no, scales, passwords, annotations=recipe.annotations)
-
-    print_ = pdf.printed(path, page_no, passwords) if look.is_asked(recipe) else None
-    return _Source(width, height, 1.0, _MAX_DPI / 72, _LOW_DPI / 72, draw, print_)
-
-
-def _picture(path: Path, media_type: MediaType, page_no: int, recipe: Recipe) -> _Source:
-    size = picture.frame_size(path, media_type, page_no)
-
-    def draw(scale: float) -> Image.Image:
-        target = sizing.on_grid(size.width, size.height, scale, recipe)
-        return picture.upright(path, media_type, page_no, target)
-
-    short, area = min(size.width, size.height), size.width * size.height
-    wanted = max(1.0, MIN_SIDE_PX / short, math.sqrt(recipe.min_pixels / area))
-    ceiling = min(wanted, _MAX_ENLARGEMENT)
-    return _Source(size.width, size.height, 72 / size.dpi, ceiling, _LOW_SHARE, draw)
-
-
-def _plan(source: _Source, recipe: Recipe) -> _Plan:
+def _plan(source: Drawable, recipe: Recipe) -> _Plan:
     if not look.is_asked(recipe):
         return _Plan(_choice(source, recipe, Look()), Look())
     typed = look.at_type(source.print_, recipe) if source.print_ else None
     needs_picture = recipe.resolution == "legible" and source.print_ and look.has_pictures(source.print_)
     if typed and not needs_picture:
         return _Plan(_choice(source, recipe, typed), typed, "layer")
-    scale = _choice(source, recipe.model_copy(update={"resolution": "fixed"}), Look()).scale
-    drawn = source.draw(scale)
-    seen = look.at_picture(drawn, recipe)
-    if seen.x_height:
-        seen = seen._replace(x_height=seen.x_height / scale)
+    seen, drawn = _seen(source, recipe)
     told_by = "pixels"
     if typed:
         is_smaller = seen.x_height and typed.x_height and seen.x_height < typed.x_height
         told_by = "pixels" if is_smaller else "layer"
         seen = typed._replace(x_height=seen.x_height if is_smaller else typed.x_height)
     choice = _choice(source, recipe, seen)
-    return _Plan(choice, seen, told_by, _reused((drawn, scale), source, recipe, choice, seen))
+    return _Plan(choice, seen, told_by, _reused(drawn, source, recipe, choice, seen))
 
 
-def _choice(source: _Source, recipe: Recipe, seen: Look) -> Choice:
-    return sizing.choose(*_frame(source, seen), recipe, source.ceiling, seen.x_height)
+def _seen(source: Drawable, recipe: Recipe) -> tuple[Look, tuple[Image.Image, float]]:
+    """What a picture of the page tells, with x-height in units; the picture and its scale."""
+    fixed = _choice(source, recipe.model_copy(update={"resolution": "fixed"}), Look()).scale
+    first = min(fixed, source.natural * _LOOK_ZOOM, _LOOK_PX / max(source.width, source.height))
+    full = fixed if recipe.resolution == "fixed" else min(fixed, max(source.natural, first))
+    is_two = recipe.resolution == "legible" and full > _MUCH * first and not source.is_giant
+    scales = [first, full] if is_two else [full]
+    for scale in scales:
+        drawn = source.draw(scale)
+        seen = look.at_picture(drawn, recipe)
+        is_seen = (seen.ink and seen.ink.is_blank) or (seen.x_height or 0) >= _SMALL_PX
+        if is_seen or recipe.resolution != "legible":
+            break
+    if seen.x_height:
+        seen = seen._replace(x_height=seen.x_height / scale)
+    return seen, (drawn, scale)
+
+
+def _choice(source: Drawable, recipe: Recipe, seen: Look) -> Choice:
+    ceiling = source.ceiling
+    if recipe.resolution == "legible":
+        ceiling = min(ceiling, source.natural * (_MAX_ZOOM if seen.x_height else 1))
+    return sizing.choose(*_frame(source, seen), recipe, ceiling, seen.x_height)
 
 
 def _reused(
-    drawn: tuple[Image.Image, float], source: _Source, recipe: Recipe, choice: Choice, seen: Look
+    drawn: tuple[Image.Image, float], source: Drawable, recipe: Recipe, choice: Choice, seen: Look
 ) -> tuple[Image.Image, float] | None:
     """A picture drawn already, for another scale: as it is, scaled down, or not at all."""
     ratio = choice.scale / drawn[1]
+    if seen.ink and seen.ink.is_blank:
+        return drawn
     # Straightening resamples it in any case.
     if 0.8 < ratio < 1.02 if seen.skew else 0.999 < ratio < 1.001:
         return drawn
     # Off the grid MuPDF cuts the last row and column: such a picture is of another size by a part of a pixel.
-    if ratio > _HALF or recipe.grid_px == 1:
+    if ratio > (1.0 if source.is_giant else _HALF) or recipe.grid_px == 1:
         return None
     size = sizing.on_grid(source.width, source.height, choice.scale, recipe)
     return drawn[0].resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0), choice.scale
 
 
-def _arranged(sheet: Sheet, plan: _Plan, source: _Source, recipe: Recipe) -> Sheet:
+def _arranged(sheet: Sheet, plan: _Plan, source: Drawable, recipe: Recipe) -> Sheet:
     """Upright, straight, and no side too short."""
     if plan.seen.turn:
         sheet = sheet.turn(-plan.seen.turn % 360)
@@ -190,7 +171,7 @@ def _filled_up(sheet: Sheet, least: int) -> Sheet:
     return Sheet(paper, sheet.transform.after(Transform(1, 0, 0, 1, -left, -top)))
 
 
-def _kept(sheet: Sheet, plan: _Plan, source: _Source, recipe: Recipe, store_root: Path) -> PageImage:
+def _kept(sheet: Sheet, plan: _Plan, source: Drawable, recipe: Recipe, store_root: Path) -> PageImage:
     choice, seen, size = plan.choice, plan.seen, sheet.picture.size
     # One look tells for every size that the page is drawn in.
     ink = seen.ink or blank.measure(sheet.picture)
@@ -214,7 +195,7 @@ def _kept(sheet: Sheet, plan: _Plan, source: _Source, recipe: Recipe, store_root
     )
 
 
-def _frame(source: _Source, seen: Look) -> tuple[float, float]:
+def _frame(source: Drawable, seen: Look) -> tuple[float, float]:
     sides = (source.width, source.height) if seen.turn % 180 == 0 else (source.height, source.width)
     return deskew.frame(*sides, seen.skew)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
 
+from tasks.work import blank
 from tasks.work.blank import ink_and_marks, marks, measure
 from tests.unit import prints
 
@@ -102,3 +103,18 @@ def test_white_print_on_black_has_marks_as_well() -> None:
     page = ImageChops.invert(prints.page(lines=6))
     dark, light = marks(page).sum(), marks(prints.page(lines=6)).sum()
     assert dark == pytest.approx(light, rel=0.2)
+
+
+def test_a_page_full_of_print_is_known_by_a_quarter_of_its_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = prints.page(size_px=16, lines=58)
+    closely, _ = ink_and_marks(page)
+    monkeypatch.delattr(blank, "_measured")
+    glance = measure(page)
+    assert not glance.is_blank
+    assert glance.share == pytest.approx(closely.share, rel=0.25)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.05])
+def test_noise_is_not_mistaken_for_print_at_a_glance(share: float) -> None:
+    noise = np.random.default_rng(3).random(SIZE[::-1]) < share
+    assert measure(Image.fromarray(np.where(noise, 0, 250).astype(np.uint8))).share < share

@@ -11,7 +11,8 @@ from models.errors import Code, EnvironmentFault, PageFailed
 from models.geometry import Box
 from models.page import PageImage
 from models.recipe import Recipe
-from tasks.work.preprocess import MIN_SIDE_PX, preprocess_page
+from tasks.work.preprocess import preprocess_page
+from tasks.work.sizing import MIN_SIDE_PX
 from tasks.work.split import split_pages
 from tasks.work.store import Store
 from tests import factories
