@@ -1,12 +1,15 @@
 """The border between pagemill and the shell: errors become a line or two and an exit code."""
 
+import contextlib
 import errno
+import io
 import logging
 import os
 import re
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -35,10 +38,13 @@ class Boundary(TyperGroup):
         except KeyboardInterrupt:
             complain("Interrupted.")
             raise typer.Exit(Exit.INTERRUPTED) from None
-        except (typer.Exit, typer.Abort, typer.TyperException, BrokenPipeError):
+        except (typer.Exit, typer.Abort, typer.TyperException):
             raise
+        except BrokenPipeError:
+            _forget_output()
+            raise typer.Exit(Exit.PIPE_CLOSED) from None
         except Exception as error:
-            raise typer.Exit(_unexpected(error, bool(ctx.obj))) from None
+            raise typer.Exit(unexpected(error, debug=bool(ctx.obj))) from None
 
 
 def lines_of(error: PagemillError) -> tuple[str, ...]:
@@ -51,13 +57,26 @@ def printable_lines(text: str) -> str:
     return "\n".join(printable(line) for line in text.splitlines())
 
 
+def prepare_streams() -> None:
+    """Make standard output and error usable whatever the shell made of them."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            # Closed by the shell, as `>&-` does: there is nobody to tell.
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 (for as long as we run)
+        elif hasattr(stream, "reconfigure"):
+            # A terminal that cannot show a character gets a mark for it, never a crash.
+            stream.reconfigure(errors="backslashreplace")
+
+
 def complain(*lines: str) -> None:
     """Lines for the person, on standard error."""
     for line in lines:
         typer.echo(line, err=True)
 
 
-def _unexpected(error: Exception, debug: bool) -> Exit:
+def unexpected(error: Exception, *, debug: bool) -> Exit:
+    """Tell of an error that is none of ours, and say with which code to end."""
     known = as_environment(error) or as_argument(error, _typed())
     if debug:
         traceback.print_exception(error, file=sys.stderr)
@@ -72,6 +91,12 @@ def _unexpected(error: Exception, debug: bool) -> Exit:
         f"       {os.environ.get('PAGEMILL_HOME', '~/.local/share/pagemill')}/logs/pagemill.log.",
     )
     return Exit.INTERNAL
+
+
+def _forget_output() -> None:
+    """Whoever read the output is gone; what is left of it must not be tried again at the end."""
+    with contextlib.suppress(io.UnsupportedOperation):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def as_environment(error: Exception) -> PagemillError | None:

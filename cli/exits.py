@@ -27,6 +27,8 @@ class Exit(IntEnum):
     """Home, disk, database, packages, OCR engine, or files that cannot be read now."""
     INTERRUPTED = 130
     """Ctrl-C, as shells count it: 128 + SIGINT."""
+    PIPE_CLOSED = 141
+    """Whoever read the output went away, as `head` does: 128 + SIGPIPE."""
 
 
 MEANINGS: dict[Exit, str] = {
@@ -36,6 +38,7 @@ MEANINGS: dict[Exit, str] = {
     Exit.INCOMPLETE: "some documents are partial, rejected or failed, or some files could not be read",
     Exit.ENVIRONMENT: "the machine cannot do it: home, disk, database, packages",
     Exit.INTERRUPTED: "interrupted",
+    Exit.PIPE_CLOSED: "whoever read the output went away, as 'head' does",
 }
 
 INCOMPLETE_STATUSES = frozenset(

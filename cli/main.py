@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.boundary import Boundary
+from cli.boundary import Boundary, prepare_streams, unexpected
 from cli.commands import (
     ask,
     backfill,
@@ -81,11 +81,12 @@ def options(
 
 def main() -> None:
     """Entry point of the `pagemill` script."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a character gets a mark for it, never a crash.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-    app()
+    prepare_streams()
+    try:
+        app()
+    except OSError as error:
+        # Of help and usage errors, which are printed before any command is reached.
+        sys.exit(unexpected(error, debug=False))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from models.lexemes import parse
 from models.review import Gap
 from models.search import Hit, QueryVector
 from models.settings import Settings
-from models.text import clean, printable
+from models.text import printable
 from tasks.work.embedding import open_embedder
 
 _MOST_GAPS = 10
@@ -41,7 +41,7 @@ class Answer:
 
 def show_hits(settings: Settings, query: str, limit: int, mode: Mode, *, as_json: bool) -> None:
     """Print the best hits. Raises ConfigurationError for a question that asks for nothing or is too long."""
-    query = asked(query)
+    check_question(query)
     with connected(settings) as connection:
         vector = _vector(connection, settings, query) if mode is Mode.HYBRID else None
         hits = search.search(connection, query, vector, limit)
@@ -57,9 +57,9 @@ def show_hits(settings: Settings, query: str, limit: int, mode: Mode, *, as_json
         print_hits(answer, console())
 
 
-def asked(query: str) -> str:
-    """`query` as it is searched for. Raises ConfigurationError where nothing is asked, or too much."""
-    query = clean(query)
+def check_question(query: str) -> None:
+    """Raises ConfigurationError where nothing is asked, or too much, and UnicodeEncodeError for no UTF-8."""
+    query.encode()
     if len(query) > _LONGEST_QUESTION:
         raise ConfigurationError(
             f"The question has {len(query):,} characters, at most {_LONGEST_QUESTION:,} are searched for."
@@ -67,7 +67,6 @@ def asked(query: str) -> str:
         )
     if not parse(query).groups:
         raise ConfigurationError("The question holds nothing to look for. Write a word or a number.")
-    return query
 
 
 def print_hits(answer: Answer, out: Console) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from rich.console import Console
 from rich.table import Table
 
 from cli.choices import By
@@ -18,6 +19,8 @@ from models.timing import TimingReport, TimingRow
 
 _BAR = ""
 _BAR_WIDTH = 24
+_LEAST_FOR_BARS = 110
+"""Columns of a terminal: below, the bars would push figures over line ends, and their shares stand beside."""
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _OF_STAGES = (
     "docs",
@@ -26,8 +29,8 @@ _OF_STAGES = (
     "seconds",
     "share",
     _BAR,
-    "p50/page",
-    "p95/page",
+    "page p50",
+    "page p95",
     "waited p50",
     "retries",
 )
@@ -46,23 +49,28 @@ def show_timings(settings: Settings, ref: str | None, by: By, *, as_json: bool) 
     elif not report.rows:
         console().print("Nothing has been timed yet. Try: pagemill ingest FOLDER")
     else:
-        print_report(report, document, names)
+        print_report(report, document, names, console())
 
 
-def print_report(report: TimingReport, document: Document | None, names: Mapping[str, str]) -> None:
+def print_report(
+    report: TimingReport, document: Document | None, names: Mapping[str, str], out: Console
+) -> None:
     """The table and the sentence under it."""
-    out = console()
-    out.print(chart(report, names))
+    out.print(chart(report, names, with_bars=out.width >= _LEAST_FOR_BARS))
     out.print()
     out.print(told(report, document))
     for use in report.devices:
         out.print(device_told(use))
 
 
-def chart(report: TimingReport, names: Mapping[str, str]) -> Table:
+def chart(report: TimingReport, names: Mapping[str, str], *, with_bars: bool = True) -> Table:
     """A row and a bar for each stage, document, run or profile; `names` are of documents, by id."""
-    columns = _OF_STAGES if report.by == By.STAGE else _OF_OTHERS
+    all_columns = _OF_STAGES if report.by == By.STAGE else _OF_OTHERS
+    columns = [column for column in all_columns if with_bars or column != _BAR]
     shown = table(report.by, *columns, numbers=frozenset(columns) - {_BAR})
+    for column in shown.columns:
+        # These go over two lines last: others have headers of two words, which may.
+        column.no_wrap = column.header in {By.STAGE, "seconds"}
     for row in _ordered(report):
         cells = _cells(row)
         shown.add_row(_name(row, names), *(cells[column] for column in columns))
@@ -85,8 +93,8 @@ def _cells(row: TimingRow) -> dict[str, str]:
         "seconds": f"{row.seconds:.2f}",
         "share": f"{row.share:.0%}",
         _BAR: bar(row.share),
-        "p50/page": _seconds(row.page_p50_s),
-        "p95/page": _seconds(row.page_p95_s),
+        "page p50": _seconds(row.page_p50_s),
+        "page p95": _seconds(row.page_p95_s),
         "waited p50": duration(row.waited_p50_s),
         "retries": str(row.retries),
         "first to last": duration(row.wall_s),

@@ -1,13 +1,16 @@
 """The border to the shell: what becomes of errors inside a command."""
 
 import errno
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from cli.boundary import Boundary, as_argument, as_environment, lines_of
+from cli.boundary import Boundary, as_argument, as_environment, lines_of, prepare_streams
 from cli.exits import Exit
 from models.errors import Code, ConfigurationError, DatabaseUnreachable, StoreFull
 
@@ -137,3 +140,26 @@ def test_an_encoding_error_without_such_an_argument_is_a_defect() -> None:
         "\udcff".encode()
     assert as_argument(raised.value, ["pagemill", "search", "ü"]) is None
     assert as_argument(ValueError(), ["\udcff"]) is None
+
+
+def test_a_reader_that_went_away_ends_with_141_and_no_word() -> None:
+    result = run(failing(BrokenPipeError()))
+    assert result.exit_code == Exit.PIPE_CLOSED
+    assert result.output == ""
+
+
+def test_closed_streams_are_written_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout", None)
+    monkeypatch.setattr("sys.stderr", None)
+    prepare_streams()
+    with sys.stdout as out, sys.stderr as err:
+        assert out.write("text") + err.write("text") == 8
+        assert not out.isatty()
+
+
+def test_help_that_finds_no_room_is_told_without_a_traceback() -> None:
+    with Path("/dev/full").open("w") as full:
+        words = [sys.executable, "-m", "cli.main", "--help"]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == Exit.ENVIRONMENT
+    assert done.stderr.startswith("Error: No space left")

@@ -61,6 +61,7 @@ def test_the_codes_are_those_that_scripts_rely_on() -> None:
         "INCOMPLETE": 3,
         "ENVIRONMENT": 4,
         "INTERRUPTED": 130,
+        "PIPE_CLOSED": 141,
     }
 
 

@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from cli.timing import bar, chart, told
+from cli.timing import bar, chart, print_report, told
 from models.stage import Outcome, Stage
 from tests.unit import shown
 
@@ -88,3 +88,16 @@ def test_other_tables_name_the_limiting_stage_too() -> None:
 def test_without_work_nothing_limits() -> None:
     report = shown.timing_report(shown.timing_row("ocr", 0.0, 0.0), limiting=None)
     assert told(report, None) == "No work was needed: everything had been done before."
+
+
+def test_in_a_narrow_terminal_every_figure_stays_whole_and_bars_are_left_out() -> None:
+    rows = [
+        shown.timing_row(stage, 1234.5, 0.5, page_p50_s=12.34, page_p95_s=45.67)
+        for stage in ("preprocess", "ocr")
+    ]
+    out = Console(width=80, markup=False, highlight=False)
+    with out.capture() as captured:
+        print_report(shown.timing_report(*rows), None, {}, out)
+    lines = [line for line in captured.get().splitlines() if "█" in line or "1234.50" in line]
+    assert [line.split()[0] for line in lines] == ["preprocess", "ocr"]
+    assert all({"12.34", "45.67", "50%"} <= set(line.split()) and "█" not in line for line in lines)
