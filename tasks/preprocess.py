@@ -1,7 +1,8 @@
 """Stage preprocess: make page images, in killable children, and keep them in the store."""
 
-from collections.abc import Sequence
-from concurrent.futures import Future
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ALL_COMPLETED, Future, wait
 from typing import Any
 
 from db import pages, timings
@@ -11,59 +12,92 @@ from models.page import PageImage
 from models.stage import Stage
 from models.work import PageToPrepare, PreparedPage
 from tasks.ledger import settle, stage_run
-from tasks.manifest import Entry, Manifest, Refusal, entries_of
+from tasks.manifest import Entry, Refusal, entry_of
 from tasks.mill import Mill
 from tasks.places import read_in_child
-from tasks.policies import BY_KEY, cache_key, perform, stage_task
+from tasks.policies import perform, stage_task
 from tasks.work.clock import Timed
 from tasks.work.preprocess import preprocess_page
 
+_GROUP_PAGES, _GROUP_S = 32, 5.0
+"""Images are committed so many at a time, or what has been made in so many seconds: reading begins with them,
+and a killed run loses no more."""
 
-class PageImages(Manifest[PageImage]):
-    """Page images by content hash, page and options. A class of its own, as OpenedDocuments is."""
+_LOOK_S = 0.2
+"""A stop is heard within it."""
+
+Made = Future[Timed[PageImage]]
+
+
+class Batch:
+    """Pages of some claims to be prepared; what is committed is out of it.
+
+    A plain class on purpose: Prefect copies lists that are passed to tasks, and another try of a task is to
+    go on where the first broke off.
+    """
+
+    def __init__(self, mill: Mill, items: Iterable[PageToPrepare]) -> None:
+        self.mill = mill
+        self.left = {item.claim.id: item for item in items}
+
+    def commit(self, found: Mapping[int, Entry[PageImage]], *, are_cached: bool = False) -> None:
+        """Enter what was found, by claim. It can then be read, and is not left any more."""
+        items = [self.left[claim_id] for claim_id in found]
+        _commit(self.mill, items, found, are_cached=are_cached)
+        for claim_id in found:
+            del self.left[claim_id]
+        self.mill.bells.worked(Stage.PREPROCESS)
 
 
 def preprocess_batch(mill: Mill, claims: list[Claim]) -> None:
     """Prepare the pages of some claims; images that an earlier run made are taken over."""
-    items = mill.database.run(lambda conn: pages.to_preprocess(conn, claims))
-    found = {
-        item.claim.id: Entry[PageImage](value=item.image) for item in items if _is_kept(mill, item.image)
+    batch = Batch(mill, mill.database.run(lambda conn: pages.to_preprocess(conn, claims)))
+    kept = {
+        claim_id: Entry[PageImage](value=item.image)
+        for claim_id, item in batch.left.items()
+        if _is_kept(mill, item.image)
     }
-    cached = set(found)
-    fresh = [item for item in items if item.claim.id not in cached]
-    if fresh:
-        made = _made(mill, fresh)
-        names = {item.claim.id: _name(mill, item) for item in fresh}
-        found |= {claim_id: made.entries[name] for claim_id, name in names.items() if name in made.entries}
-    _commit(mill, [item for item in items if item.claim.id in found], found, cached)
+    if kept:
+        batch.commit(kept, are_cached=True)
+    if batch.left:
+        perform(make_images, batch)
 
 
-@stage_task(Stage.PREPROCESS, BY_KEY)
-def make_images(
-    mill: Mill,
-    items: list[PageToPrepare],
-    key: str,  # noqa: ARG001 (the cache policy reads it)
-) -> PageImages:
-    """Page images of some pages, by content hash, page and options; each is made in a child."""
-    futures = {_name(mill, item): _submit(mill, item) for item in items}
-    return PageImages(run_id=mill.run_id, entries=entries_of(futures, mill.stopping))
+@stage_task(Stage.PREPROCESS)
+def make_images(batch: Batch) -> int:
+    """Make what is left of a batch, each page in a child, and commit it group by group; returns how much.
 
-
-def _made(mill: Mill, items: list[PageToPrepare]) -> PageImages:
-    """As `make_images`; a manifest that Prefect kept counts only while its images are in the store.
-
-    One of a batch that was stopped holds some of its pages: the others are for the next run.
+    Where the mill is stopped, what is done is kept, and the rest is for the next run.
     """
-    key = cache_key(Stage.PREPROCESS, (f"{_name(mill, item)} {item.claim.attempt}" for item in items))
-    made = perform(make_images, mill, items, key)
-    is_kept = all(entry.value is None or _is_kept(mill, entry.value) for entry in made.entries.values())
-    is_whole = all(_name(mill, item) in made.entries for item in items) or mill.stopping.is_set()
-    if is_whole and is_kept and made.holds_for(mill.run_id):
-        return made
-    return make_images.fn(mill, items, key)
+    mill, before = batch.mill, len(batch.left)
+    asked = {claim_id: _submit(mill, item) for claim_id, item in batch.left.items()}
+    refused = {key: Entry[PageImage](refusal=one) for key, one in asked.items() if isinstance(one, Refusal)}
+    under_way = {key: one for key, one in asked.items() if not isinstance(one, Refusal)}
+    try:
+        if refused:
+            batch.commit(refused)
+        while under_way and not mill.stopping.is_set():
+            done = _gather(mill, under_way.values())
+            found = {key: entry_of(one) for key, one in under_way.items() if one in done}
+            batch.commit(found)
+            under_way = {key: one for key, one in under_way.items() if key not in found}
+    finally:
+        for one in under_way.values():
+            one.cancel()
+    return before - len(batch.left)
 
 
-def _submit(mill: Mill, item: PageToPrepare) -> Future[Timed[PageImage]] | Refusal:
+def _gather(mill: Mill, under_way: Iterable[Made]) -> set[Made]:
+    """What has been made, as soon as that is enough or all, or some of it is ready when time is up."""
+    until, waited = time.monotonic() + _GROUP_S, list(under_way)
+    while True:
+        done, others = wait(waited, 0 if mill.stopping.is_set() else _LOOK_S, ALL_COMPLETED)
+        is_enough = len(done) >= _GROUP_PAGES or not others
+        if is_enough or mill.stopping.is_set() or (done and time.monotonic() > until):
+            return done
+
+
+def _submit(mill: Mill, item: PageToPrepare) -> Made | Refusal:
     if "unreadable-page" in item.facts.notes:
         return Refusal(
             code=Code.RENDER_FAILED, message="The file is damaged at this page.", is_transient=False
@@ -88,20 +122,18 @@ def _submit(mill: Mill, item: PageToPrepare) -> Future[Timed[PageImage]] | Refus
 
 
 def _commit(
-    mill: Mill, items: Sequence[PageToPrepare], found: dict[int, Entry[PageImage]], cached: set[int]
+    mill: Mill, items: Sequence[PageToPrepare], found: Mapping[int, Entry[PageImage]], *, are_cached: bool
 ) -> None:
     prepared: list[PreparedPage] = []
     failures: list[Failure] = []
     for item in items:
         try:
             image = found[item.claim.id].result()
-            key = mill.recipe(item.claim.recipe_id).preprocess_key
-            prepared.append(PreparedPage(item.claim, key, image))
+            prepared.append(PreparedPage(item.claim, mill.recipe(item.claim.recipe_id).preprocess_key, image))
         except PagemillError as error:
             failures.append(Failure(item.claim, error))
     runs = [
-        stage_run(mill, page.claim, found[page.claim.id].seconds, cached=int(page.claim.id in cached))
-        for page in prepared
+        stage_run(mill, one.claim, found[one.claim.id].seconds, cached=int(are_cached)) for one in prepared
     ]
 
     def commit(conn: Any) -> None:
@@ -114,7 +146,3 @@ def _commit(
 
 def _is_kept(mill: Mill, image: PageImage | None) -> bool:
     return image is not None and mill.store.exists(image.sha256, image.suffix)
-
-
-def _name(mill: Mill, item: PageToPrepare) -> str:
-    return f"{item.sha256}:{item.facts.page_no}:{mill.recipe(item.claim.recipe_id).preprocess_key}"

@@ -1,0 +1,135 @@
+"""A batch of page images is committed group by group, so that reading begins and a kill loses little."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from models.errors import DatabaseUnreachable
+from models.stage import Stage
+from tasks import preprocess
+from tasks.drain import Line, drain
+from tasks.mill import Mill
+from tasks.preprocess import Batch, make_images, preprocess_batch
+from tasks.register import register_roots
+from tasks.split import split_batch
+from tests import factories
+from tests.flows.yard import Yard, saying
+
+pytestmark = pytest.mark.slow
+
+_PAGES = 20
+
+
+@pytest.fixture
+def mill(yard: Yard) -> Any:
+    """All pages of one document wait for their images; groups are small."""
+    factories.write(yard.inbox / "a.pdf", factories.pdf(*map(str, range(_PAGES)), width=200, height=200))
+    mill, recipe_id = yard.mill(saying())
+    register_roots(mill, [yard.inbox], recipe_id)
+    split_batch(mill, mill.claim(Stage.SPLIT, 1))
+    yield mill
+    mill.close()
+
+
+@pytest.fixture
+def groups(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Sizes of the groups that are committed, which are four pages or what a moment brings."""
+    sizes: list[int] = []
+    commit = Batch.commit
+
+    def noting(batch: Batch, found: Any, **how: Any) -> None:
+        commit(batch, found, **how)
+        sizes.append(len(found))
+
+    monkeypatch.setattr(Batch, "commit", noting)
+    monkeypatch.setattr(preprocess, "_GROUP_PAGES", 4)
+    monkeypatch.setattr(preprocess, "_LOOK_S", 0.01)
+    return sizes
+
+
+def test_of_one_batch_the_first_pages_can_be_read_while_the_others_are_made(
+    yard: Yard, mill: Mill, groups: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready: list[int] = []
+    with mill.bells.listening(Stage.OCR, lambda: ready.append(len(yard.rows("claim", stage="ocr")))):
+        preprocess_batch(mill, mill.claim(Stage.PREPROCESS, _PAGES))
+    assert sum(groups) == _PAGES
+    assert len(groups) >= 3
+    assert ready == [sum(groups[: number + 1]) for number in range(len(groups))]
+    (row,) = yard.rows("stage_run", stage="preprocess")
+    assert (row.pages, row.cached) == (_PAGES, 0)
+
+
+def test_what_breaks_off_in_the_middle_keeps_what_was_committed(
+    yard: Yard, mill: Mill, groups: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = batch_of(mill)
+    true_gather = preprocess._gather
+
+    def dies(*given: Any) -> Any:
+        if sum(groups) >= 8:
+            raise KeyboardInterrupt
+        return true_gather(*given)
+
+    monkeypatch.setattr(preprocess, "_gather", dies)
+    with pytest.raises(KeyboardInterrupt):
+        make_images.fn(batch)
+    done = len(yard.rows("page_image"))
+    assert 8 <= done < _PAGES
+    assert len(yard.rows("claim", stage="ocr")) == done == _PAGES - len(batch.left)
+
+
+def test_another_try_of_a_batch_goes_on_with_what_is_left(
+    yard: Yard, mill: Mill, groups: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = batch_of(mill)
+    true_run, submitted = mill.database.run, Counter[int]()
+    true_submit = preprocess._submit
+
+    def submit(mill: Mill, item: Any) -> Any:
+        submitted[item.facts.page_no] += 1
+        return true_submit(mill, item)
+
+    def run(work: Any) -> Any:
+        if len(groups) == 2:
+            groups.append(0)
+            raise DatabaseUnreachable("It is away.")
+        return true_run(work)
+
+    monkeypatch.setattr(preprocess, "_submit", submit)
+    monkeypatch.setattr(mill.database, "run", run)
+    with pytest.raises(DatabaseUnreachable):
+        make_images.fn(batch)
+    kept = sum(groups)
+    make_images.fn(batch)
+    assert Counter(submitted.values()) == {1: kept, 2: _PAGES - kept}
+    assert not batch.left
+    assert len(yard.rows("page_image")) == len(yard.rows("claim", stage="ocr")) == _PAGES
+
+
+def test_images_that_are_there_are_taken_over_and_the_others_made(
+    yard: Yard, mill: Mill, groups: list[int]
+) -> None:
+    drain(
+        mill, [Line(Stage.PREPROCESS, preprocess_batch, 8)], lambda: not mill.outstanding([Stage.PREPROCESS])
+    )
+    purged, *_ = yard.rows("page_image")
+    mill.store.path(purged.sha256, purged.suffix).unlink()
+    yard.database.run(lambda conn: conn.execute(again()))
+    other, _ = yard.mill(saying())
+    preprocess_batch(other, other.claim(Stage.PREPROCESS, _PAGES))
+    other.close()
+    rows = yard.rows("stage_run", stage="preprocess", run_id=other.run_id)
+    assert [(row.pages, row.cached) for row in rows] == [(_PAGES, _PAGES - 1)]
+
+
+def batch_of(mill: Mill) -> Batch:
+    claims = mill.claim(Stage.PREPROCESS, _PAGES)
+    return Batch(mill, mill.database.run(lambda conn: preprocess.pages.to_preprocess(conn, claims)))
+
+
+def again() -> Any:
+    """All pages wait for their images once more."""
+    t = preprocess.pages.tables.claim
+    return t.update().where(t.c.page_no > 0).values(stage="preprocess", status="ready", attempt=0, owner=None)
