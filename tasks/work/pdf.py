@@ -16,10 +16,10 @@ from PIL import Image
 
 from models.document import DocumentFacts
 from models.errors import Code, DocumentRejected, PagemillError, SourceForbidden, SourceGone
-from models.geometry import Box
+from models.geometry import Box, Transform
 from models.page import PageFacts, Word
 from models.text import clean, printable
-from tasks.work.pdf_boxes import load
+from tasks.work.pdf_boxes import load, meet
 
 # PyMuPDF ships no types for what is used here.
 _mu: Any = pymupdf
@@ -212,12 +212,13 @@ def _load_any(document: Any) -> None:
 
 def _words(page: Any) -> Iterator[Word]:
     """Words in the page as displayed: MuPDF gives them as they stand before /Rotate."""
-    turn, shown = page.rotation_matrix, page.rect
+    # MuPDF's own rectangles would take most of the time.
+    turn, shown = Transform(*page.rotation_matrix) if page.rotation else None, Box(*page.rect)
     for *edges, text, block, line, _ in page.get_text("words", flags=_TEXT_FLAGS):
-        box = _mu.Rect(edges) * turn
+        box = turn.box(Box(*edges)) if turn else Box(*edges)
         text = clean(text)  # noqa: PLW2901
-        if text and box.intersects(shown):
-            yield Word(text, Box(*box), block, line)
+        if text and meet(box, shown):
+            yield Word(text, box, block, line)
 
 
 def _runs(page: Any) -> Iterator[Run]:

@@ -17,7 +17,7 @@ def load(document: Any, page_no: int) -> tuple[Any, bool]:
     """
     page = document.load_page(page_no - 1)
     media, crop = (_box(document, page.xref, key) for key in ("MediaBox", "CropBox"))
-    if media and (crop is None or (crop and _meet(media, crop))):
+    if media and (crop is None or (crop and meet(media, crop))):
         return page, False
     if crop is not None:
         document.xref_set_key(page.xref, "CropBox", f"[{' '.join(f'{edge:g}' for edge in page.mediabox)}]")
@@ -48,5 +48,6 @@ def _parse_box(value: str) -> Box | tuple[()]:
     return box if box.width > 0 and box.height > 0 else ()
 
 
-def _meet(one: Box, other: Box) -> bool:
+def meet(one: Box, other: Box) -> bool:
+    """Whether two boxes have more than an edge in common."""
     return min(one.x1, other.x1) > max(one.x0, other.x0) and min(one.y1, other.y1) > max(one.y0, other.y0)
