@@ -30,7 +30,8 @@ class Pages:
 def gather(places: Iterable[Path], most: int, each: int, target: Path) -> Iterator[Pages]:
     """At most `most` pages of each kind there is, of a document its first `each`, as files below `target`.
 
-    A document whose pages are of both kinds is left out, and so is what cannot be opened without a password.
+    A document whose pages are of several kinds is left out, and so are giant scans and what cannot be opened
+    without a password.
     """
     found = itertools.groupby(cases(tuple(places), each), key=lambda case: case.path)
     documents = [(path, list(group)) for path, group in found]

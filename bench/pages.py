@@ -42,6 +42,9 @@ RECIPE = Recipe()
 _OTHERS = ("pypdfium2", "pdftoppm")
 TARGETS_S = {"text": 0.10, "scan": 0.30}
 _COVERED = 0.8
+_GIANT_PX = 40_000_000
+KINDS = ("text", "scan", "giant", "picture")
+"""giant: a scan of more than 40 megapixels (A4 at 600 dpi has 35)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Case:
     media_type: MediaType
     page_no: int
     kind: str
-    """text, scan (a picture covers the page) or picture (a picture file)."""
+    """Of KINDS: text, scan (a picture covers the page), giant, or picture (a picture file)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +93,14 @@ def _cases_of(path: Path) -> Iterator[Case]:
 
 
 def kind_of(path: Path, page_no: int) -> str:
-    """Of a page of a PDF: scan where a picture covers it, else text."""
+    """Of a page of a PDF: scan or giant where pictures cover it, else text."""
     with pymupdf.open(path, filetype="pdf") as document:
         page = document[page_no - 1]
-        pictures = sum(abs(pymupdf.Rect(image["bbox"])) for image in page.get_image_info())
-        return "scan" if pictures > _COVERED * abs(page.rect) else "text"
+        pictures = page.get_image_info()
+        if sum(abs(pymupdf.Rect(picture["bbox"])) for picture in pictures) <= _COVERED * abs(page.rect):
+            return "text"
+        largest = max(picture["width"] * picture["height"] for picture in pictures)
+        return "giant" if largest > _GIANT_PX else "scan"
 
 
 def measure(case: Case, rounds: int, store: Path, recipe: Recipe = RECIPE) -> Cost:
@@ -194,7 +200,7 @@ def report(costs: Sequence[Cost], command: str, calibration: float) -> str:
         f"| {' | '.join(heads)} |",
         "| --- |" + " ---: |" * (len(heads) - 1),
     ]
-    kinds = [kind for kind in ("text", "scan", "picture") if any(cost.kind == kind for cost in costs)]
+    kinds = [kind for kind in KINDS if any(cost.kind == kind for cost in costs)]
     rows = [_row(kind, [cost for cost in costs if cost.kind == kind]) for kind in kinds]
     return "\n".join([*lines, *rows]) + "\n"
 

@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import pymupdf
 import pytest
+from PIL import Image
 
 from bench import blank, encodings, orientation, pages, resolution, result
 from models.document import MediaType
@@ -42,6 +44,14 @@ def test_cases_are_the_first_pages_of_what_can_be_read(folder: Path) -> None:
 )
 def test_a_page_is_a_scan_where_a_picture_covers_it(path: Path, kind: str) -> None:
     assert next(pages.cases([path], 1)).kind == kind
+
+
+def test_a_scan_of_more_pixels_than_any_usual_page_is_a_kind_of_its_own(tmp_path: Path) -> None:
+    with pymupdf.open() as document:  # type: ignore[no-untyped-call]
+        page = document.new_page()
+        page.insert_image(page.rect, stream=factories.picture_bytes(Image.new("1", (6400, 6400), 1)))
+        document.save(tmp_path / "plan.pdf")
+    assert pages.kind_of(tmp_path / "plan.pdf", 1) == "giant"
 
 
 def test_a_page_costs_what_its_best_round_did(folder: Path, tmp_path: Path) -> None:
