@@ -16,6 +16,7 @@ from db import embedded
 from db.engine import open_database
 from flows.installation import api, deployments, pools, services, state
 from flows.installation.services import Service
+from flows.installation.sharing import check_shared
 from flows.installation.wish import Wish, check_openness, check_port
 from models.errors import ConfigurationError, EnvironmentFault
 from models.settings import Settings
@@ -95,6 +96,7 @@ def up(settings: Settings, wish: Wish, given: Mapping[str, str], tell: Callable[
             _raise_database(raising)
             url = theirs or _raise_server(raising, place)
             with api.open_client(url, raising.auth) as client:
+                check_shared(client, settings, is_joining=theirs is not None)
                 _furnish(client, wish)
                 _raise_workers(raising, wish, url, client)
                 _mind_watch(client, wish)
