@@ -76,6 +76,8 @@ class Farm:
             "PAGEMILL_DATABASE_URL": self.server.url(host.ours),
             "PAGEMILL_JOBS": "1",
             "PAGEMILL_VECTORS": "false",
+            # The scripted servers say what they were told to, not what stands on a page.
+            "PAGEMILL_OCR_GOLDEN": "false",
         }
 
 
