@@ -92,15 +92,21 @@ def plan_of(settings: Settings, wish: Wish) -> Plan:
 
 def _weights(profile: Profile, wish: Wish) -> str:
     assert profile.vlm is not None
-    home = Path(os.environ.get("HF_HOME", "~/.cache/huggingface")).expanduser()
-    found = find_weights(profile.vlm, wish.model, home / "hub")
+    name = wish.model or profile.vlm.weights
+    if not name:
+        raise ConfigurationError(
+            f"Profile '{profile.name}' does not say where its weights are: name their folder with --model, "
+            "or set vlm.weights in its file."
+        )
+    home = os.environ.get("HF_HOME") or "~/.cache/huggingface"
+    cache = Path(os.environ.get("HF_HUB_CACHE") or f"{home}/hub").expanduser()
+    found = find_weights(profile.vlm, wish.model, cache)
     if found is None and not wish.may_download:
-        name = profile.vlm.weights
         raise EnvironmentFault(
             f"The weights of {name} are not on this machine. Fetch them with 'hf download {name}' (hf "
             "comes with vLLM), let vLLM do it with --download, or name their folder with --model."
         )
-    return found or profile.vlm.weights
+    return found or name
 
 
 def _folder(model: str) -> Path | None:

@@ -7,7 +7,6 @@ a grid of 32 pixels; the vendor's client snaps to 28 and has every picture resiz
 from models.profiles import chandra_prompts as prompts
 from models.profiles import chandra_terms as terms
 from models.profiles import serving
-from models.vlm import ServeFlag
 
 PROFILE = terms.profile(
     name="chandra",
@@ -27,9 +26,7 @@ PROFILE = terms.profile(
             *serving.COMMON,
             serving.batched(65_536),
             serving.images(1),
-            ServeFlag(
-                flag="--max-num-seqs 32", state="on", about="Pages at once, as the vendor serves it on 80 GB."
-            ),
+            serving.sequences(32),
             *serving.QUANTISED,
             *serving.BREAKING,
         ),

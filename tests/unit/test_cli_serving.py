@@ -50,6 +50,28 @@ def test_what_cannot_be_served_is_told_in_a_sentence(
     assert said in caught.value.message
 
 
+def test_weights_that_are_not_here_are_told_by_the_name_that_was_asked_for(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(settings.root / "cache"))
+    for model, name in ((None, "zai-org/GLM-OCR"), ("someone/else", "someone/else")):
+        with pytest.raises(PagemillError, match=f"weights of {name} are not on this machine.*--download"):
+            plan(settings, model=model)
+        assert plan(settings, model=model, may_download=True).model == name
+    (settings.root / "cache" / "models--someone--else" / "snapshots" / "abc").mkdir(parents=True)
+    (settings.root / "cache" / "models--someone--else" / "snapshots" / "abc" / "config.json").touch()
+    assert plan(settings, model="someone/else").model == "someone/else"
+
+
+def test_a_profile_without_weights_is_told_where_to_name_them(settings: Settings) -> None:
+    (settings.root / "profiles").mkdir()
+    (settings.root / "profiles" / "mine.toml").write_text(
+        '[vlm.tasks.text]\nprompt = "Read."\nparser = "text"\nabout = "all text"\n'
+    )
+    with pytest.raises(PagemillError, match=r"where its weights are: .*--model, or set vlm\.weights"):
+        plan(settings, profile="mine", model=None)
+
+
 @pytest.mark.parametrize(("vllm", "said"), [("0.6.0", "needs vLLM"), ("", "has no vLLM")])
 def test_an_old_or_missing_vllm_is_told_with_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vllm: str, said: str

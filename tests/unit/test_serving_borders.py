@@ -128,7 +128,10 @@ def test_a_path_to_weights_that_are_not_there_is_no_published_name(model: str, t
         find_weights(vlms.vlm(), model, tmp_path)
 
 
-def test_a_published_name_is_taken_as_typed_and_a_folder_by_its_config(tmp_path: Path) -> None:
+def test_a_published_name_is_found_in_the_cache_and_a_folder_by_its_config(tmp_path: Path) -> None:
+    assert find_weights(vlms.vlm(), "someone/else", tmp_path) is None
+    (tmp_path / "models--someone--else" / "snapshots" / "abc").mkdir(parents=True)
+    (tmp_path / "models--someone--else" / "snapshots" / "abc" / "config.json").write_text("{}")
     assert find_weights(vlms.vlm(), "someone/else", tmp_path) == "someone/else"
     (tmp_path / "config.json").write_text("{}")
     assert find_weights(vlms.vlm(), str(tmp_path), tmp_path) == str(tmp_path)

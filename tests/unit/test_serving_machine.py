@@ -56,8 +56,13 @@ def test_a_python_without_vllm_is_told_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentFault, match="PAGEMILL_VLLM_PYTHON") as caught:
         vllm.find(Path(sys.executable))
     assert caught.value.code is Code.PACKAGE_MISSING
-    with pytest.raises(EnvironmentFault):
-        vllm.find(tmp_path / "none")
+
+
+def test_a_python_that_is_none_is_named_with_its_variable(tmp_path: Path) -> None:
+    (tmp_path / "python").write_text("#!/bin/sh")
+    for wrong in (tmp_path / "none", tmp_path, tmp_path / "python"):
+        with pytest.raises(ConfigurationError, match=r"PAGEMILL_VLLM_PYTHON: .* is no program"):
+            vllm.find(wrong)
 
 
 def test_the_cpu_build_is_known_by_its_package_name(tmp_path: Path) -> None:

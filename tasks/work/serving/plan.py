@@ -138,20 +138,21 @@ def check_options(profile: Profile, options: Sequence[str]) -> None:
 
 
 def find_weights(vlm: Vlm, model: str | None, cache: Path) -> str | None:
-    """The model to serve: `model` where given, else the published name if its weights lie in `cache`.
+    """The model to serve: a folder, or a published name that lies in `cache`; `model`, else the profile's.
 
     `cache`: the Hugging Face hub's folder. None when the weights are not on this machine. Raises
     ConfigurationError for a folder that holds no model.
     """
-    if model is None:
-        folder = cache / f"models--{vlm.weights.replace('/', '--')}" / "snapshots"
-        return vlm.weights if any(folder.glob("*/config.json")) else None
-    path = Path(model).expanduser()
+    name = model or vlm.weights
+    path = Path(name).expanduser()
     if path.is_dir() and not (path / "config.json").is_file():
-        raise ConfigurationError(f"{model} holds no model: there is no config.json in it.")
-    if not path.is_dir() and (path.is_absolute() or model.startswith(".")):
-        raise ConfigurationError(f"There is no folder {model} with weights.")
-    return str(path) if path.is_dir() else model
+        raise ConfigurationError(f"{name} holds no model: there is no config.json in it.")
+    if path.is_dir():
+        return str(path)
+    if path.is_absolute() or name.startswith("."):
+        raise ConfigurationError(f"There is no folder {name} with weights.")
+    snapshots = cache / f"models--{name.replace('/', '--')}" / "snapshots"
+    return name if any(snapshots.glob("*/config.json")) else None
 
 
 def without(flags: Sequence[str], extra: Sequence[str]) -> list[str]:

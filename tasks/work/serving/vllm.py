@@ -1,6 +1,7 @@
 """The vLLM that is installed, in whichever Python it lies."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -8,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.errors import Code, EnvironmentFault
+from models.errors import Code, ConfigurationError, EnvironmentFault
 from models.vlm import Vlm
 
 _ASK_S = 60.0
@@ -46,8 +47,15 @@ class Installation:
 def find(python: Path | None) -> Installation:
     """The vLLM of `python`; else of this Python; else of the `vllm` command on the PATH.
 
-    Raises EnvironmentFault (package-missing) that says how to install it.
+    Raises EnvironmentFault (package-missing) that says how to install it, ConfigurationError where `python`
+    is no program.
     """
+    python = python and python.expanduser()
+    if python and not (python.is_file() and os.access(python, os.X_OK)):
+        raise ConfigurationError(
+            f"PAGEMILL_VLLM_PYTHON: {python} is no program. Name the Python of vLLM's environment, such as "
+            "~/vllm/bin/python."
+        )
     for candidate in [python] if python else [Path(sys.executable), _python_of_command()]:
         if candidate is not None and (found := _ask(candidate)) is not None:
             return found
