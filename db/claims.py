@@ -1,7 +1,7 @@
 """Who works on what: claims are leased, renewed, given back, tried again, failed, ended.
 
-Every write names id, owner and attempt, so that a late owner changes nothing, and says which claims were
-still its own. Locks are taken in one order everywhere: pages before documents, each sorted by id.
+Every write names id, owner, attempt and stage, so that a late owner changes nothing, and says which claims
+were still its own. Locks are taken in one order everywhere: pages before documents, each sorted by id.
 """
 
 import datetime as dt
@@ -58,12 +58,12 @@ def behind(connection: sa.Connection) -> dt.timedelta:
 
 def held(connection: sa.Connection, claims: Iterable[Claim]) -> frozenset[int]:
     """Lock the claims that are still their owners' until the transaction ends; says which, by id."""
-    keys = [(claim.id, claim.owner, claim.attempt) for claim in claims]
+    keys = [(claim.id, claim.owner, claim.attempt, claim.stage.value) for claim in claims]
     if not keys:
         return frozenset()
     query = (
         sa.select(t.c.id)
-        .where(sa.tuple_(t.c.id, t.c.owner, t.c.attempt).in_(keys), is_status(ClaimStatus.LEASED))
+        .where(sa.tuple_(t.c.id, t.c.owner, t.c.attempt, t.c.stage).in_(keys), is_status(ClaimStatus.LEASED))
         .order_by(t.c.id)
         .with_for_update()
     )
@@ -132,6 +132,13 @@ def release(connection: sa.Connection, owner: str) -> int:
     leased = sa.update(t).where(t.c.owner == owner, is_status(ClaimStatus.LEASED))
     values = {"status": ClaimStatus.READY, "attempt": t.c.attempt - 1, **_FREE}
     return connection.execute(leased.values(values)).rowcount
+
+
+def give_back(connection: sa.Connection, claims: Sequence[Claim]) -> frozenset[int]:
+    """As `release`, of these alone; says which were still their owner's."""
+    ours = held(connection, claims)
+    _set(connection, ours, status=ClaimStatus.READY, attempt=t.c.attempt - 1, **_FREE)
+    return ours
 
 
 def release_dead(

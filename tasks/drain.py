@@ -92,6 +92,7 @@ class Shift:
         self._news, self._patience = threading.Event(), Patience(mill, line.stage)
         self._pause_s, self._limit = SHORTEST_PAUSE_S, line.first or line.limit
         self._is_done = False
+        self._broken_off: list[Claim] = []
 
     @property
     def goes_on(self) -> bool:
@@ -107,7 +108,9 @@ class Shift:
         """Claim a batch for `work`; without one, wait for news. `work` may take further turns itself."""
         line, mill = self._line, self._mill
         self._news.clear()
+        claims: list[Claim] | None = None
         try:
+            self._give_back()
             claims = self._claim()
             if claims:
                 work(mill, claims)
@@ -116,6 +119,7 @@ class Shift:
             elif claims is not None and self._is_over():
                 self._is_done = True
         except (TransientError, DatabaseUnreachable) as error:
+            self._broken_off += claims or []
             self._pause_s = self._patience.after(error)
         else:
             self._patience.restore()
@@ -124,6 +128,12 @@ class Shift:
                 self._limit = min(self._limit * _GROWTH, line.limit) if claims else line.first or line.limit
         if not self._is_done:
             _pause(mill, self._news, self._pause_s)
+
+    def _give_back(self) -> None:
+        """What broke off is claimed anew: some of it may be done, and leases would be renewed for ever."""
+        if self._broken_off:
+            self._mill.give_back(self._broken_off)
+            self._broken_off = []
 
     def _claim(self) -> list[Claim] | None:
         """A batch; None while the gate is closed."""
@@ -212,12 +222,15 @@ def _rare_collections() -> Iterator[None]:
     """Let Python look for cycles of garbage seldom, as there are hardly any.
 
     A page in hand is a thousand small objects; looking through them again and again took 2 of 6 ms a page.
+    What there is before, modules above all, is not looked through at all.
     """
     before = gc.get_threshold()
     gc.set_threshold(50_000, 20, 50)
+    gc.freeze()
     try:
         yield
     finally:
+        gc.unfreeze()
         gc.set_threshold(*before)
 
 

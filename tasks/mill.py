@@ -126,6 +126,10 @@ class Mill:
             )
         )
 
+    def give_back(self, broken_off: list[Claim]) -> None:
+        """Free what this mill still holds of some claims, as if it had never been claimed."""
+        self.database.run(lambda conn: claims.give_back(conn, broken_off))
+
     def outstanding(self, stages: list[Stage]) -> int:
         """Pieces of work of this mill's profile in these stages that have not ended, in anybody's hands."""
         return self.database.run(lambda conn: claims.outstanding(conn, stages, self.profile.name)).total

@@ -115,6 +115,19 @@ def test_work_given_back_was_never_claimed(database: Database) -> None:
     assert [(claim.attempt, claim.crashes) for claim in lease(database, Stage.PREPROCESS)] == [(1, 0), (1, 0)]
 
 
+def test_of_some_work_given_back_only_what_is_still_held_is_free(database: Database) -> None:
+    some_work(database, pages=3)
+    done, broken_off, _kept = lease(database, Stage.PREPROCESS, 3)
+    database.run(lambda conn: claims.advance(conn, [done], Stage.OCR))
+    # The same owner has gone on with that page, in its first try as before.
+    (going_on,) = lease(database, Stage.OCR, 1)
+    assert (going_on.id, going_on.owner, going_on.attempt) == (done.id, done.owner, done.attempt)
+    ours = database.run(lambda conn: claims.give_back(conn, [done, broken_off]))
+    assert ours == {broken_off.id}
+    assert row(database, done).status == "leased"
+    assert (row(database, broken_off).status, row(database, broken_off).attempt) == ("ready", 0)
+
+
 def test_work_of_dead_processes_of_this_host_is_free_at_once(database: Database) -> None:
     some_work(database, pages=3)
     for owner in ("host:1:1:a", "host:2:1:a", "host2:1:1:a"):

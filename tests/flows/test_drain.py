@@ -6,13 +6,15 @@ import time
 import pytest
 
 from models.claim import Claim
-from models.errors import Code, DatabaseBusy, PageFailed, TransientError
+from models.errors import Code, DatabaseBusy, DatabaseUnreachable, PageFailed, TransientError
 from models.stage import Stage
 from tasks.drain import Line, drain, lingering
 from tasks.ledger import failure_of
 from tasks.manifest import Refusal
 from tasks.mill import Mill, is_alive, owner_name
 from tasks.policies import cache_key
+from tasks.register import register_roots
+from tasks.split import split_batch
 from tests import factories
 from tests.flows.yard import Yard, saying
 
@@ -35,6 +37,25 @@ def test_a_lane_outlives_a_database_that_is_busy_for_a_moment(yard: Yard) -> Non
     drain(mill, [Line(Stage.SPLIT, work, limit=1)], is_over)
     mill.close()
     assert len(tries) == 3
+
+
+def test_what_a_passing_error_broke_off_is_claimed_again_as_if_it_never_had_been(yard: Yard) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf("ONE"))
+    mill, recipe_id = yard.mill(saying())
+    register_roots(mill, [yard.inbox], recipe_id)
+    tried: list[int] = []
+
+    def work(mill: Mill, claims: list[Claim]) -> None:
+        tried.extend(claim.attempt for claim in claims)
+        if len(tried) < 3:
+            raise DatabaseUnreachable("It is away.")
+        split_batch(mill, claims)
+
+    has_ended = drain(mill, [Line(Stage.SPLIT, work, 4)], lambda: not mill.outstanding([Stage.SPLIT]), 30.0)
+    mill.close()
+    assert has_ended
+    assert tried == [1, 1, 1]
+    assert [row.stage for row in yard.rows("claim", page_no=1)] == ["preprocess"]
 
 
 def test_an_unforeseen_error_in_a_lane_stops_the_drain_and_is_told(yard: Yard) -> None:
