@@ -47,8 +47,8 @@ def _perform(work: Work, run: Run) -> None:
 def stopping_on_signals(run: Run, told: Callable[[], None]) -> Iterator[threading.Event]:
     """While the body runs, Ctrl-C or SIGTERM stops the run gently and calls `told`; a second one ends all.
 
-    Yields an event that says whether that has happened. Ending at once loses no work: what was leased
-    comes free again.
+    Yields an event that says whether that has happened. An error in the body stops the run as well. Ending
+    at once loses no work: what was leased comes free again.
     """
     interrupted = threading.Event()
 
@@ -62,6 +62,10 @@ def stopping_on_signals(run: Run, told: Callable[[], None]) -> Iterator[threadin
     before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
     try:
         yield interrupted
+    except BaseException:
+        # Whoever looked at the run is gone, as with `| head`: what nobody sees must not go on for hours.
+        run.stop.set()
+        raise
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -9,8 +9,6 @@ from concurrent.futures import TimeoutError as NotYet
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from rich.console import Console
-
 from cli import background
 from cli.beside import beside
 from cli.choosing import choose_profile
@@ -71,7 +69,7 @@ def ingest_and_report(settings: Settings, wish: Wish, *, as_json: bool) -> Exit:
     profile = choose_profile(settings, wish.profile, is_accepted=wish.is_accepted)
     profile.recipe().with_options(wish.options)
     wish = replace(wish, profile=profile.name)
-    out = Console(stderr=True, highlight=False, markup=False, emoji=False) if as_json else console()
+    out = console(stderr=as_json)
     run = background.start(lambda started, stop: _work(settings, wish, started, stop))
     with closing(open_display(out)) as display:
         if others := beside(settings):

@@ -16,13 +16,20 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _PIPE_WIDTH = 140
 
 
-def console() -> Console:
-    """Standard output; texts are shown as they are, never read as markup.
+class _Out(Console):
+    """A console that leaves it to the command's border what a reader that went away means."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Standard output or error; texts are shown as they are, never read as markup.
 
     Not a terminal: no colours, lines wide enough for a table.
     """
-    width = None if sys.stdout.isatty() else _PIPE_WIDTH
-    return Console(width=width, highlight=False, markup=False, emoji=False)
+    width = None if (sys.stderr if stderr else sys.stdout).isatty() else _PIPE_WIDTH
+    return _Out(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
 
 
 def table(*columns: str, numbers: frozenset[str] = frozenset(), title: str | None = None) -> Table:

@@ -67,7 +67,7 @@ def print_standing(out: Console, found: Backfill, standing: Standing, *, here: b
 
 def _run(settings: Settings, wish: Wish, *, here: bool, jobs: int | None, as_json: bool) -> bool:
     """Do it and show how far it is; whether it was interrupted."""
-    out = Console(stderr=True, highlight=False, markup=False, emoji=False) if as_json else console()
+    out = console(stderr=as_json)
 
     def perform(started: Callable[[int], None], stop: threading.Event) -> int:
         met: list[int] = []

@@ -77,3 +77,11 @@ with background.stopping_on_signals(run, lambda: os.kill(os.getpid(), signal.SIG
 def test_a_second_ctrl_c_ends_at_once_with_130() -> None:
     done = subprocess.run([sys.executable, "-c", TWICE], check=False, timeout=30)
     assert done.returncode == 130
+
+
+def test_a_run_that_nobody_can_see_any_more_is_stopped() -> None:
+    run = background.start(until_stopped)
+    with pytest.raises(BrokenPipeError), background.stopping_on_signals(run, lambda: None) as interrupted:
+        raise BrokenPipeError
+    assert run.ended.result(PATIENCE_S) == 5
+    assert not interrupted.is_set()
