@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from rich.console import Console
 
+from cli.choices import Act
 from cli.output import console, print_json, table
 from cli.progress.lines import short_name
 from cli.session import connected
@@ -93,6 +94,19 @@ def print_plan(out: Console, planned: Plan, wish: Wish) -> None:
     if planned.continues is not None:
         out.print(f"  goes on with backfill {planned.continues}, which has not ended")
     out.print("Nothing was changed. Add --go to do it.")
+
+
+def act_on(
+    act: Act, settings: Settings, backfill_id: int | None, selection: Selection, *, as_json: bool
+) -> None:
+    """Do that with what a backfill made. Raises ConfigurationError (not-found)."""
+    match act:
+        case "compare":
+            show_comparison(settings, backfill_id, selection, as_json=as_json)
+        case "promote":
+            promote(settings, backfill_id, selection, as_json=as_json)
+        case "rollback":
+            roll_back(settings, backfill_id, selection, as_json=as_json)
 
 
 def show_comparison(

@@ -1,6 +1,7 @@
 """Words that options choose from: small enough to import before the command is known."""
 
 from enum import StrEnum
+from typing import Literal
 
 
 class Format(StrEnum):
@@ -10,6 +11,10 @@ class Format(StrEnum):
     HTML = "html"
     JSON = "json"
     TXT = "txt"
+
+
+Act = Literal["compare", "promote", "rollback"]
+"""What can be done with a backfill that has read something."""
 
 
 class Mode(StrEnum):

@@ -6,6 +6,11 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
+Recipe = Annotated[
+    list[str] | None, typer.Option("--recipe", metavar="KEY=VALUE", help="Recipe option; repeatable.")
+]
+Here = Annotated[bool, typer.Option("--here", help="Work in this process, not in the drains.")]
+
 AcceptLicence = Annotated[
     bool, typer.Option("--accept-licence", help="Agree to the terms of the profile's weights.")
 ]

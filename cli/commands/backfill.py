@@ -1,12 +1,14 @@
 """pagemill backfill: run, compare, promote, rollback."""
 
 import datetime as dt
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from cli.options import Jobs, Json
+from cli.choices import Act
+from cli.options import Here, Jobs, Json, Recipe
 from models.document import DocumentStatus
 
 _DAY = ["%Y-%m-%d"]
@@ -45,6 +47,13 @@ Number = Annotated[
 ]
 
 
+_ACTS: dict[Act, str] = {
+    "compare": "Say what a backfill changed, document by document.",
+    "promote": "Show what a backfill made, each document in one transaction.",
+    "rollback": "Show again what stood there before a backfill was promoted.",
+}
+
+
 class RunsByDefault(TyperGroup):
     """`pagemill backfill --status failed` means `pagemill backfill run --status failed`."""
 
@@ -57,8 +66,9 @@ class RunsByDefault(TyperGroup):
 def register(app: typer.Typer) -> None:
     """Add the commands to `app`."""
     group = typer.Typer(cls=RunsByDefault, rich_markup_mode=None, help="Read known documents again.")
-    for command in (run, compare, promote, rollback):
-        group.command()(command)
+    group.command()(run)
+    for act, told in _ACTS.items():
+        group.command(act, help=told)(_on_one(act))
     app.add_typer(group, name="backfill")
 
 
@@ -75,13 +85,11 @@ def run(
     everything: Everything = False,
     start: Annotated[str, typer.Option("--from", metavar="STAGE", help="First stage done again.")] = "ocr",
     profile: Annotated[str | None, typer.Option("--profile", help="OCR model to read with.")] = None,
-    recipe: Annotated[
-        list[str] | None, typer.Option("--recipe", metavar="KEY=VALUE", help="Recipe option; repeatable.")
-    ] = None,
+    recipe: Recipe = None,
     again: Annotated[bool, typer.Option("--again", help="Also pages well read under this recipe.")] = False,
     shows: Annotated[bool, typer.Option("--promote", help="Show what comes of it at once.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run/--go", help="Only count, or do it.")] = True,
-    here: Annotated[bool, typer.Option("--here", help="Work in this process, not in the drains.")] = False,
+    here: Here = False,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
@@ -96,61 +104,26 @@ def run(
     _run(asked | lists | {"since": since, "until": until}, {"profile": profile} | how, go, dry_run=dry_run)
 
 
-def compare(
-    backfill: Number = None,
-    documents: Docs = None,
-    source: Source = "",
-    status: Status = None,
-    as_json: Json = False,
-) -> None:
-    """Say what a backfill changed, document by document."""
-    from cli.environment import enter
+def _on_one(act: Act) -> Callable[..., None]:
+    """A command about what one backfill made of its documents, or of some of them."""
 
-    settings = enter()
-    from cli import backfilling
+    def command(
+        backfill: Number = None,
+        documents: Docs = None,
+        source: Source = "",
+        status: Status = None,
+        as_json: Json = False,
+    ) -> None:
+        from cli.environment import enter
 
-    selection = backfilling.selection_of(settings, _narrowed(documents, source, status))
-    backfilling.show_comparison(settings, backfill, selection, as_json=as_json)
+        settings = enter()
+        from cli import backfilling
 
+        narrowed = {"documents": documents, "source": source, "statuses": status}
+        selection = backfilling.selection_of(settings, narrowed)
+        backfilling.act_on(act, settings, backfill, selection, as_json=as_json)
 
-def promote(
-    backfill: Number = None,
-    documents: Docs = None,
-    source: Source = "",
-    status: Status = None,
-    as_json: Json = False,
-) -> None:
-    """Show what a backfill made, each document in one transaction."""
-    from cli.environment import enter
-
-    settings = enter()
-    from cli import backfilling
-
-    selection = backfilling.selection_of(settings, _narrowed(documents, source, status))
-    backfilling.promote(settings, backfill, selection, as_json=as_json)
-
-
-def rollback(
-    backfill: Number = None,
-    documents: Docs = None,
-    source: Source = "",
-    status: Status = None,
-    as_json: Json = False,
-) -> None:
-    """Show again what stood there before a backfill was promoted."""
-    from cli.environment import enter
-
-    settings = enter()
-    from cli import backfilling
-
-    selection = backfilling.selection_of(settings, _narrowed(documents, source, status))
-    backfilling.roll_back(settings, backfill, selection, as_json=as_json)
-
-
-def _narrowed(
-    documents: list[str] | None, source: str, status: list[DocumentStatus] | None
-) -> dict[str, Any]:
-    return {"documents": documents, "source": source, "statuses": status}
+    return command
 
 
 def _run(selected: dict[str, Any], how: dict[str, Any], go: dict[str, Any], *, dry_run: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli.options import Jobs, Json
+from cli.options import Here, Jobs, Json, Recipe
 
 Pages = Annotated[
     list[str],
@@ -101,13 +101,11 @@ def retry(
     profile: Annotated[
         str | None, typer.Option("--profile", help="OCR model; default the one that read the page.")
     ] = None,
-    recipe: Annotated[
-        list[str] | None, typer.Option("--recipe", metavar="KEY=VALUE", help="Recipe option; repeatable.")
-    ] = None,
+    recipe: Recipe = None,
     over_edit: Annotated[
         bool, typer.Option("--over-edit", help="Also in place of what a person wrote.")
     ] = False,
-    here: Annotated[bool, typer.Option("--here", help="Work in this process, not in the drains.")] = False,
+    here: Here = False,
     jobs: Jobs = None,
     note: Note = "",
     person: Person = "",
