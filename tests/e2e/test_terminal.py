@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.exits import Exit
 from tests import factories
 from tests.e2e.shell import PAGEMILL, Shell
 
@@ -86,6 +87,23 @@ def test_a_pipe_that_is_closed_early_leaves_no_traceback(shell: Shell) -> None:
     )
     assert done.stdout.startswith("check")
     assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_goes_away_ends_the_run_and_a_next_one_finishes_it(
+    shell: Shell, tmp_path: Path
+) -> None:
+    for number in range(2):
+        factories.write(
+            tmp_path / f"{number}.pdf", factories.pdf(*[f"Page {n} of {number}" for n in range(4)])
+        )
+    words = [*PAGEMILL, "ingest", str(tmp_path), "--jobs", "1"]
+    with subprocess.Popen(words, env=shell.environment(), stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(timeout=PATIENCE_S) == Exit.PIPE_CLOSED
+    summary = shell.json("ingest", tmp_path)
+    assert "pending" not in {document["status"] for document in summary["documents"]}
 
 
 def test_help_is_there_before_one_gets_impatient() -> None:
