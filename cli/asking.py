@@ -18,7 +18,7 @@ from models.profile import Profile
 from models.reading import FinishReason, Reading
 from models.recipe import Recipe
 from models.settings import Settings
-from models.vlm import Vlm
+from models.vlm import Task, Vlm
 from tasks.work.asking import ask
 from tasks.work.engines import servers_for
 from tasks.work.media import sniff
@@ -103,11 +103,13 @@ def _vlm(profile: Profile, question: Question) -> Vlm:
         )
     if "{question}" in task.prompt and not question.text:
         raise ConfigurationError(f"Task '{name}' needs a question, as the last word.")
+    if _fills_in(task) and not task.schema_ and question.schema is None:
+        raise ConfigurationError(f"Task '{name}' fills in a form: name its JSON schema with --schema.")
     return profile.vlm
 
 
 def _task(vlm: Vlm, question: Question) -> str:
-    """The task that was named; else one that takes a question when there is one, for so many pictures."""
+    """The task that was named; else one for so many pictures that takes what question or form there is."""
     if question.task:
         return question.task
     fitting = [
@@ -115,7 +117,12 @@ def _task(vlm: Vlm, question: Question) -> str:
         for name, task in vlm.tasks.items()
         if ("{question}" in task.prompt) == bool(question.text) and task.max_images >= len(question.pictures)
     ]
-    return fitting[0] if fitting else next(iter(vlm.tasks))
+    forms = [name for name in fitting if _fills_in(vlm.tasks[name]) == (question.schema is not None)]
+    return next(iter(forms or fitting or vlm.tasks))
+
+
+def _fills_in(task: Task) -> bool:
+    return "{template}" in task.prompt or "{schema}" in task.prompt
 
 
 def _recipe(profile: Profile, question: Question, schema: str) -> Recipe:
@@ -133,9 +140,12 @@ def _schema(path: Path | None) -> str:
     if path is None:
         return ""
     try:
-        return json.dumps(json.loads(path.read_text()))
+        schema = json.loads(path.read_text("utf-8-sig"))
     except ValueError as error:
         raise ConfigurationError(f"{path} is no JSON: {error}.") from error
+    if not isinstance(schema, dict):
+        raise ConfigurationError(f'{path} is no JSON schema: that is an object, such as {{"type": ...}}.')
+    return json.dumps(schema)
 
 
 def _prepared(settings: Settings, question: Question, recipe: Recipe) -> list[PageImage]:

@@ -12,11 +12,15 @@ from models.errors import ConfigurationError, EngineUnavailable
 from models.reading import FinishReason, Reading, ReadingSource, Trial
 from models.vlm import Vlm
 from tasks.work.engines.vllm import faults, picture, wire
+from tasks.work.engines.vllm.server import without_secrets
 from tasks.work.parsers import Sent, parse
 
 _STREAM = b',"stream":true,"stream_options":{"include_usage":true}}'
 _FINISHED = {"length": FinishReason.LENGTH, "repetition": FinishReason.REPETITION}
 _CONNECT_S = 10.0
+_NO_SUCH_PLACE = frozenset(
+    {httpx.codes.NOT_FOUND, httpx.codes.METHOD_NOT_ALLOWED, httpx.codes.NOT_IMPLEMENTED}
+)
 
 
 @dataclass
@@ -59,7 +63,7 @@ def ask(url: str, vlm: Vlm, request: OcrRequest, hear: Callable[[str], None], ap
         tokens_in=heard.tokens_in,
         tokens_out=heard.tokens_out,
         raw=answer,
-        server=url,
+        server=without_secrets(url),
         trial=Trial(
             temperature=wish.sampling.temperature,
             max_tokens=room,
@@ -107,8 +111,9 @@ def _converse(url: str, body: bytes, api_key: str, vlm: Vlm, hear: Callable[[str
                 _take_in(event, heard, hear)
             return heard
     except httpx.HTTPError as error:
+        why = error or type(error).__name__
         raise EngineUnavailable(
-            f"The OCR server {url} does not answer ({type(error).__name__}). Start one with 'pagemill serve' "
+            f"The OCR server {without_secrets(url)} does not answer ({why}). Start one with 'pagemill serve' "
             "or name another with PAGEMILL_OCR_URL."
         ) from error
 
@@ -137,6 +142,13 @@ def _take_in(event: dict[str, object], heard: _Heard, hear: Callable[[str], None
 
 def _refuse(response: httpx.Response, url: str, vlm: Vlm) -> None:
     message, _ = faults.told(response)
+    url = without_secrets(url)
+    is_json = "json" in response.headers.get("content-type", "")
+    if response.status_code in _NO_SUCH_PLACE and not is_json:
+        raise ConfigurationError(
+            f"{url} does not speak the OpenAI API ({response.status_code}). Set PAGEMILL_OCR_URL to a server "
+            "such as 'pagemill serve' starts."
+        )
     if response.status_code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
         raise ConfigurationError(f"The OCR server {url} wants a key: set PAGEMILL_OCR_API_KEY.")
     if response.status_code == httpx.codes.NOT_FOUND:

@@ -1,6 +1,9 @@
 """Questions about pictures: the answer as it comes, the request as it goes, and what can go wrong."""
 
 import json
+import threading
+from functools import partial
+from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -94,6 +97,33 @@ def test_an_answer_that_is_cut_off_says_so(tmp_path: Path) -> None:
 def test_a_server_that_is_away_is_told_with_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(EngineUnavailable, match="pagemill serve"):
         ask("http://127.0.0.1:1", talker(), request(tmp_path), lambda _: None)
+
+
+def test_secrets_of_an_address_are_neither_told_nor_kept(tmp_path: Path) -> None:
+    with pytest.raises(EngineUnavailable) as caught:
+        ask("http://me:sesame@127.0.0.1:1", talker(), request(tmp_path), lambda _: None)
+    assert "sesame" not in caught.value.message
+    assert "127.0.0.1:1 does not answer (" in caught.value.message
+    with ScriptedVllm(Said("x"), model=MODEL) as server:
+        url = server.url.replace("//", "//me:sesame@")
+        assert ask(url, talker(), request(tmp_path), lambda _: None).server == server.url
+
+
+def test_a_place_that_is_no_server_for_models_is_told_from_a_wrong_name(tmp_path: Path) -> None:
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with HTTPServer(("127.0.0.1", 0), handler) as web:
+        threading.Thread(target=web.serve_forever, daemon=True).start()
+        with pytest.raises(ConfigurationError, match=r"does not speak the OpenAI API \(501\)"):
+            ask(f"http://127.0.0.1:{web.server_port}", talker(), request(tmp_path), lambda _: None)
+        web.shutdown()
+
+
+def test_a_refusal_in_several_lines_is_told_in_one(tmp_path: Path) -> None:
+    with (
+        ScriptedVllm(bad_request("2 errors:\n  first\n  second"), model=MODEL) as server,
+        pytest.raises(PageFailed, match=r"2 errors: first second$"),
+    ):
+        ask(server.url, talker(), request(tmp_path), lambda _: None)
 
 
 def test_a_wrong_model_name_and_a_refused_picture_are_told_apart(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.asking import Question, ask_and_show
+from cli.asking import Question, _task, ask_and_show
 from cli.exits import Exit
 from models.errors import ConfigurationError
 from models.profiles import get
@@ -77,6 +77,32 @@ def test_a_schema_that_is_no_json_is_told(typed: Typed, shelf: Path, tmp_path: P
     done = typed("ask", "ostrakon", shelf, "Why?", "--schema", schema)
     assert done.exit_code == Exit.USAGE
     assert "s.json is no JSON" in done.stderr
+
+
+def test_json_that_is_no_schema_is_told(typed: Typed, shelf: Path, tmp_path: Path) -> None:
+    schema = factories.write(tmp_path / "s.json", b"[1]")
+    done = typed("ask", "ostrakon", shelf, "Why?", "--schema", schema)
+    assert done.exit_code == Exit.USAGE
+    assert "s.json is no JSON schema" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("profile", "pictures", "text", "has_schema", "task"),
+    [
+        ("glm-ocr", 1, "", True, "extract"),
+        ("glm-ocr", 1, "", False, "text"),
+        ("ostrakon", 1, "", True, "transcribe"),
+        ("ostrakon", 1, "Why?", True, "question"),
+        ("ostrakon", 2, "", False, "compare"),
+    ],
+)
+def test_the_task_is_that_which_takes_what_is_given(
+    profile: str, pictures: int, text: str, has_schema: bool, task: str
+) -> None:
+    vlm = get(profile).vlm
+    assert vlm is not None
+    schema = Path("form.json") if has_schema else None
+    assert _task(vlm, Question(profile, (Path("a.png"),) * pictures, text, schema=schema)) == task
 
 
 def test_a_question_is_needed_where_the_task_takes_one(tmp_path: Path, shelf: Path) -> None:

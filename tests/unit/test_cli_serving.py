@@ -90,6 +90,7 @@ def test_an_old_or_missing_vllm_is_told_with_the_remedy(
         ("ppocr", 1, "", "answers no questions"),
         ("ostrakon", 1, "dance", "has no task 'dance'"),
         ("ostrakon", 2, "shelf", "takes 1"),
+        ("glm-ocr", 1, "extract", "name its JSON schema with --schema"),
     ],
 )
 def test_a_question_that_cannot_be_asked_is_told_so(

@@ -62,14 +62,18 @@ def raise_for(response: httpx.Response) -> None:
 
 
 def told(response: httpx.Response) -> tuple[str, str]:
-    """Message and parameter of an error, whatever shape it has."""
+    """Message, in one line, and parameter of an error, whatever shape it has."""
     try:
         error = orjson.loads(response.content)["error"]
     except (orjson.JSONDecodeError, KeyError, TypeError):
-        return response.text[:_MOST_CHARS].strip(), ""
+        return _line(response.text), ""
     if not isinstance(error, dict):
-        return str(error)[:_MOST_CHARS], ""
-    return str(error.get("message", ""))[:_MOST_CHARS], str(error.get("param") or "")
+        return _line(str(error)), ""
+    return _line(str(error.get("message", ""))), str(error.get("param") or "")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:_MOST_CHARS]
 
 
 def _raise_for_size(message: str, param: str) -> None:
