@@ -12,10 +12,10 @@ from models.page import PageImage
 from models.stage import Stage
 from models.work import PageToPrepare, PreparedPage
 from tasks.ledger import settle, stage_run
-from tasks.manifest import Entry, Refusal, entry_of
+from tasks.manifest import Entry, Manifest, Refusal, entry_of
 from tasks.mill import Mill
 from tasks.places import read_in_child
-from tasks.policies import perform, stage_task
+from tasks.policies import BY_KEY, cache_key, perform, stage_task
 from tasks.work.clock import Timed
 from tasks.work.preprocess import preprocess_page
 
@@ -29,8 +29,12 @@ _LOOK_S = 0.2
 Made = Future[Timed[PageImage]]
 
 
+class PageImages(Manifest[PageImage]):
+    """Page images by content hash, page and options. A class of its own, as OpenedDocuments is."""
+
+
 class Batch:
-    """Pages of some claims to be prepared; what is committed is out of it.
+    """Pages of some claims to be prepared; what is committed is out of `left` and among `entries`.
 
     A plain class on purpose: Prefect copies lists that are passed to tasks, and another try of a task is to
     go on where the first broke off.
@@ -39,13 +43,24 @@ class Batch:
     def __init__(self, mill: Mill, items: Iterable[PageToPrepare]) -> None:
         self.mill = mill
         self.left = {item.claim.id: item for item in items}
+        self.entries: dict[str, Entry[PageImage]] = {}
+
+    @property
+    def key(self) -> str:
+        """Of what is left, for Prefect's cache. Another attempt is another piece of work."""
+        left = self.left.values()
+        return cache_key(Stage.PREPROCESS, (f"{self.name(item)} {item.claim.attempt}" for item in left))
+
+    def name(self, item: PageToPrepare) -> str:
+        """Content hash, page and options."""
+        return f"{item.sha256}:{item.facts.page_no}:{self.mill.recipe(item.claim.recipe_id).preprocess_key}"
 
     def commit(self, found: Mapping[int, Entry[PageImage]], *, are_cached: bool = False) -> None:
         """Enter what was found, by claim. It can then be read, and is not left any more."""
         items = [self.left[claim_id] for claim_id in found]
         _commit(self.mill, items, found, are_cached=are_cached)
-        for claim_id in found:
-            del self.left[claim_id]
+        for claim_id, entry in found.items():
+            self.entries[self.name(self.left.pop(claim_id))] = entry
         self.mill.bells.worked(Stage.PREPROCESS)
 
 
@@ -60,16 +75,22 @@ def preprocess_batch(mill: Mill, claims: list[Claim]) -> None:
     if kept:
         batch.commit(kept, are_cached=True)
     if batch.left:
-        perform(make_images, batch)
+        key = batch.key
+        _take_over(batch, perform(make_images, batch, key))
+        if batch.left and not mill.stopping.is_set():
+            make_images.fn(batch, key)
 
 
-@stage_task(Stage.PREPROCESS)
-def make_images(batch: Batch) -> int:
-    """Make what is left of a batch, each page in a child, and commit it group by group; returns how much.
+@stage_task(Stage.PREPROCESS, BY_KEY)
+def make_images(
+    batch: Batch,
+    key: str,  # noqa: ARG001 (the cache policy reads it)
+) -> PageImages:
+    """Make what is left of a batch, each page in a child, and commit it group by group; all its images.
 
     Where the mill is stopped, what is done is kept, and the rest is for the next run.
     """
-    mill, before = batch.mill, len(batch.left)
+    mill = batch.mill
     asked = {claim_id: _submit(mill, item) for claim_id, item in batch.left.items()}
     refused = {key: Entry[PageImage](refusal=one) for key, one in asked.items() if isinstance(one, Refusal)}
     under_way = {key: one for key, one in asked.items() if not isinstance(one, Refusal)}
@@ -84,7 +105,16 @@ def make_images(batch: Batch) -> int:
     finally:
         for one in under_way.values():
             one.cancel()
-    return before - len(batch.left)
+    return PageImages(run_id=mill.run_id, entries=batch.entries)
+
+
+def _take_over(batch: Batch, made: PageImages) -> None:
+    """Enter images of a task run that Prefect kept; they count while they are in the store."""
+    if batch.left and made.holds_for(batch.mill.run_id):
+        named = {claim_id: made.entries.get(batch.name(item)) for claim_id, item in batch.left.items()}
+        kept = {key: entry for key, entry in named.items() if entry and _is_kept(batch.mill, entry.value)}
+        if kept:
+            batch.commit(kept, are_cached=True)
 
 
 def _gather(mill: Mill, under_way: Iterable[Made]) -> set[Made]:

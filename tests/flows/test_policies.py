@@ -54,12 +54,13 @@ def test_any_other_error_is_not_tried_again(error: Exception) -> None:
     assert not is_transient(double, None, Failed(data=error))  # type: ignore[arg-type]
 
 
-def test_pure_batches_are_kept_by_an_explicit_key() -> None:
-    assert open_documents.cache_policy is BY_KEY
-    assert open_documents.persist_result
+@pytest.mark.parametrize("task", [open_documents, make_images])
+def test_pure_batches_are_kept_by_an_explicit_key(task: object) -> None:
+    assert task.cache_policy is BY_KEY  # type: ignore[attr-defined]
+    assert task.persist_result  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("task", [read_pages, register_batch, make_images, double])
+@pytest.mark.parametrize("task", [read_pages, register_batch, double])
 def test_batches_that_write_the_ledger_are_never_taken_from_a_cache(task: object) -> None:
     assert task.cache_policy is NO_CACHE  # type: ignore[attr-defined]
     assert not task.persist_result  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from models.stage import Stage
 from tasks import preprocess
 from tasks.drain import Line, drain
 from tasks.mill import Mill
-from tasks.preprocess import Batch, make_images, preprocess_batch
+from tasks.preprocess import Batch, PageImages, make_images, preprocess_batch
 from tasks.register import register_roots
 from tasks.split import split_batch
 from tests import factories
@@ -74,7 +74,7 @@ def test_what_breaks_off_in_the_middle_keeps_what_was_committed(
 
     monkeypatch.setattr(preprocess, "_gather", dies)
     with pytest.raises(KeyboardInterrupt):
-        make_images.fn(batch)
+        make_images.fn(batch, batch.key)
     done = len(yard.rows("page_image"))
     assert 8 <= done < _PAGES
     assert len(yard.rows("claim", stage="ocr")) == done == _PAGES - len(batch.left)
@@ -100,9 +100,9 @@ def test_another_try_of_a_batch_goes_on_with_what_is_left(
     monkeypatch.setattr(preprocess, "_submit", submit)
     monkeypatch.setattr(mill.database, "run", run)
     with pytest.raises(DatabaseUnreachable):
-        make_images.fn(batch)
+        make_images.fn(batch, batch.key)
     kept = sum(groups)
-    make_images.fn(batch)
+    make_images.fn(batch, batch.key)
     assert Counter(submitted.values()) == {1: kept, 2: _PAGES - kept}
     assert not batch.left
     assert len(yard.rows("page_image")) == len(yard.rows("claim", stage="ocr")) == _PAGES
@@ -122,6 +122,21 @@ def test_images_that_are_there_are_taken_over_and_the_others_made(
     other.close()
     rows = yard.rows("stage_run", stage="preprocess", run_id=other.run_id)
     assert [(row.pages, row.cached) for row in rows] == [(_PAGES, _PAGES - 1)]
+
+
+def test_what_prefect_kept_of_a_batch_is_entered_as_far_as_it_is_in_the_store(
+    yard: Yard, mill: Mill, groups: list[int]
+) -> None:
+    batch = batch_of(mill)
+    kept = make_images.fn(batch, batch.key)
+    purged, *_ = yard.rows("page_image")
+    mill.store.path(purged.sha256, purged.suffix).unlink()
+    yard.database.run(lambda conn: conn.execute(preprocess.pages.tables.page_image.delete()))
+    yard.database.run(lambda conn: conn.execute(again()))
+    other = batch_of(mill)
+    preprocess._take_over(other, PageImages.model_validate_json(kept.model_dump_json()))
+    assert groups[-1] == _PAGES - 1
+    assert [item.facts.page_no for item in other.left.values()] == [purged.page_no]
 
 
 def batch_of(mill: Mill) -> Batch:

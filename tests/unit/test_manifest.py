@@ -22,6 +22,7 @@ from models.errors import (
 from models.geometry import Transform
 from models.page import PageImage
 from tasks.manifest import Entry, Manifest, Refusal, entries_of, entry_of
+from tasks.preprocess import PageImages
 from tasks.split import OpenedDocuments
 from tasks.work.clock import Timed, timed
 
@@ -94,8 +95,15 @@ def test_opened_documents_come_back_from_json_as_they_were() -> None:
     assert isinstance(again.entries["bb"].refusal, Refusal)
 
 
+def test_page_images_come_back_from_json_with_their_transform() -> None:
+    kept = PageImages(entries={"aa:1:k": Entry(value=IMAGE)})
+    again = PageImages.model_validate_json(kept.model_dump_json()).entries["aa:1:k"].result()
+    assert again == IMAGE
+    assert again.transform.point(1000, 1000) == pytest.approx((595, 600))
+
+
 def test_a_manifest_of_pages_is_no_manifest_of_documents() -> None:
-    pages = Manifest[PageImage](entries={"aa:1:k": Entry(value=IMAGE)})
+    pages = PageImages(entries={"aa:1:k": Entry(value=IMAGE)})
     with pytest.raises(ValidationError):
         OpenedDocuments.model_validate_json(pages.model_dump_json())
 
@@ -107,8 +115,8 @@ def test_a_manifest_cannot_be_changed() -> None:
 
 
 def test_a_manifest_holds_neither_words_nor_pixels() -> None:
-    kept = json.loads(OpenedDocuments(entries={"k": Entry(value=FACTS)}).model_dump_json())
-    assert set(kept["entries"]["k"]["value"]) == set(DocumentFacts.__slots__)
+    kept = json.loads(PageImages(entries={"k": Entry(value=IMAGE)}).model_dump_json())
+    assert set(kept["entries"]["k"]["value"]) == set(PageImage.__slots__)
     assert len(json.dumps(kept)) < 600
 
 
