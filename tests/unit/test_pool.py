@@ -1,3 +1,4 @@
+import gc
 import os
 import signal
 import subprocess
@@ -45,6 +46,10 @@ def _leave(number: int) -> None:
 def _compute_for_ever() -> None:
     """Native code that holds the interpreter: no Python signal handler gets a turn."""
     pow(7, 10**9)
+
+
+def _frozen() -> int:
+    return gc.get_freeze_count()
 
 
 def _reject() -> None:
@@ -143,6 +148,12 @@ def test_each_child_is_initialised_once() -> None:
     _run(pool, _double, 1)
     assert _run(pool, _remembered) == ["ready"]
     pool.close()
+
+
+def test_children_do_not_look_for_garbage_in_what_their_server_imported(pool: WorkerPool) -> None:
+    frozen = _run(pool, _frozen)
+    assert isinstance(frozen, int)
+    assert frozen > 10_000
 
 
 def test_a_child_that_cannot_start_fails_its_tasks_instead_of_hanging() -> None:
