@@ -58,7 +58,10 @@ class Words(sa.TypeDecorator[tuple[Word, ...]]):
         """Words to bytes; boxes to a hundredth of a point."""
         if value is None:
             return None
-        rows = [[w.text, *(round(side, 2) for side in w.box), w.block, w.line] for w in value]
+        rows = [
+            [text, round(x0, 2), round(y0, 2), round(x1, 2), round(y1, 2), block, line]
+            for text, (x0, y0, x1, y1), block, line in value
+        ]
         return zlib.compress(json.dumps(rows, separators=(",", ":")).encode(), 1)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> tuple[Word, ...] | None:  # noqa: ARG002

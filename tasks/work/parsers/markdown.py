@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from html import escape
 from typing import Any
 
@@ -66,12 +67,15 @@ def _with_pictures(block: Block) -> list[Block]:
     return [Block(BlockType.PICTURE, image[1], block.box)] if image[1].strip() else []
 
 
+@cache
 def _renderer() -> MarkdownIt:
     options = {"html": True, "breaks": True, "maxNesting": _NESTED}
     renderer = MarkdownIt("commonmark", options).enable("table").disable(list(_OFF))
     renderer.inline.ruler.before("escape", "formula", _inline_formula)
     renderer.block.ruler.before("fence", "formula", _block_formula, {"alt": ["paragraph", "blockquote"]})
     renderer.add_render_rule("formula", _render)
+    # It puts its rules in order at first use, which two threads must not do at once.
+    renderer.render("a")
     return renderer
 
 
