@@ -1,5 +1,8 @@
-"""Cancelled on Prefect's screen: a worker's run stops within a batch, and the next one ends the work."""
+"""Runs that a worker started: cancelled on the screen they stop, beside a command they share the work."""
 
+import json
+import os
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +21,7 @@ from flows.installation.deployments import find_file, read_file, register
 from flows.installation.pools import make_pools
 from tasks.work.doubles.vllm_server import Asked, Model, Said, ScriptedVllm
 from tests import factories
+from tests.e2e.shell import PAGEMILL
 from tests.flows.prefects import artifacts_of, cpu_worker, wait_for_end
 from tests.flows.yard import Yard
 
@@ -47,17 +51,21 @@ def vllm() -> Iterator[ScriptedVllm]:
         yield scripted
 
 
-def begin(yard: Yard, postgres: str, vllm: ScriptedVllm) -> UUID:
-    """Ask for a run that reads the inbox; nobody waits."""
-    variables = {
+def variables(yard: Yard, postgres: str, vllm: ScriptedVllm) -> dict[str, str]:
+    """Where everything is, for a process of its own."""
+    return {
         "PAGEMILL_HOME": str(yard.home),
         "PAGEMILL_DATABASE_URL": postgres,
         "PAGEMILL_VECTORS": "false",
         "PAGEMILL_OCR_URL": vllm.url,
         "PAGEMILL_OCR_GOLDEN": "false",
     }
+
+
+def begin(yard: Yard, postgres: str, vllm: ScriptedVllm) -> UUID:
+    """Ask for a run that reads the inbox; nobody waits."""
     wish: dict[str, Any] = {"paths": [str(yard.inbox)], "profile": "glm-ocr", "settle_s": 0, "jobs": 1}
-    jobs = {"env": variables}
+    jobs = {"env": variables(yard, postgres, vllm)}
     made = run_deployment("ingest/adhoc", parameters=wish, job_variables=jobs, timeout=0, as_subflow=False)
     assert isinstance(made, FlowRun)
     return made.id
@@ -98,3 +106,27 @@ def test_a_cancelled_run_gives_all_back_and_the_next_reads_each_page_once(
     shown = artifacts_of(worked, finished.id)
     assert shown["ingest-progress"] == 100.0
     assert {row["stage"]: row["ok"] for row in shown["ingest-stages"]}["ocr"] == _PAGES - kept
+
+
+def test_a_command_beside_a_run_shares_its_work_and_its_server_and_no_page_is_read_twice(
+    worked: str, yard: Yard, postgres: str, vllm: ScriptedVllm, tmp_path: Path
+) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf(*(f"Page {number}" for number in range(_PAGES))))
+    mine = factories.write(tmp_path / "mine" / "b.pdf", factories.pdf("My first page", "My second page"))
+    run = begin(yard, postgres, vllm)
+    wait_for_readings(yard, 2)
+    command = [*PAGEMILL, "ingest", str(mine), "--profile", "glm-ocr", "--jobs", "1", "--json"]
+    # No server of Prefect is named to it: it works in its own process.
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PREFECT_")}
+    environment |= variables(yard, postgres, vllm)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert [(one["status"], one["page_count"]) for one in report["documents"]] == [("complete", 2)]
+    wait_for_end(run)
+    assert {row.status for row in yard.rows("document")} == {"complete"}
+    assert len(yard.rows("reading")) == _PAGES + 2
+    answered = Counter(entry.asked.images for entry in vllm.entries if entry.outcome == "stop")
+    assert set(answered.values()) == {1}
+    assert len(answered) == _PAGES + 2
+    assert len({row.run_id for row in yard.rows("stage_run", stage="ocr")}) == 2
