@@ -12,12 +12,16 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows import helping
 from flows.helping import ask_others, helped, is_read_elsewhere
+from flows.ingest import work_off
 from flows.installation.deployments import find_file, read_file, register
 from flows.installation.pools import make_pools, make_queue
 from flows.installation.services import worker_name
+from flows.lines import ocr_lines
 from flows.waking import BACKFILL, wake
 from models import profiles
+from models.document import DocumentStatus
 from models.profile import Profile
+from tasks.drain import drain
 from tasks.mill import Mill
 from tasks.register import register_roots
 from tests import factories
@@ -122,6 +126,27 @@ def test_a_run_that_no_worker_started_asks_nobody(yard: Yard, monkeypatch: pytes
     with helped(mill, worth=0, every_s=0.01):
         assert threading.active_count() == before
     assert not is_read_elsewhere(mill)
+
+
+@pytest.mark.slow
+def test_a_run_that_leaves_reading_to_others_ends_when_they_have_read(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(helping, "is_read_elsewhere", lambda _: True)
+    factories.write(yard.inbox / "a.pdf", factories.pdf("ONE", "TWO"))
+    reader, recipe_id = yard.mill(saying())
+    mill = Mill(settings=yard.settings, database=yard.database, profile=yard.profile, run_id=reader.run_id)
+    ended = threading.Event()
+    lanes = ocr_lines(reader.profile)
+    other = threading.Thread(target=drain, args=(reader, lanes, ended.is_set), daemon=True)
+    other.start()
+    assert work_off(mill, [yard.inbox], recipe_id)
+    ended.set()
+    other.join()
+    mill.close()
+    reader.close()
+    assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
+    assert not mill.reads
 
 
 def run_of_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
