@@ -38,6 +38,8 @@ class Question:
     schema: Path | None = None
     page: int = 1
     is_saved: bool = False
+    is_accepted: bool = False
+    """The terms of the profile's weights are agreed to."""
 
 
 def split_words(words: list[str]) -> tuple[tuple[Path, ...], str]:
@@ -58,7 +60,7 @@ def ask_and_show(settings: Settings, question: Question, *, as_json: bool) -> Ex
 
     Raises ConfigurationError, EngineUnavailable, PageFailed.
     """
-    profile = choose_profile(settings, question.profile)
+    profile = choose_profile(settings, question.profile, is_accepted=question.is_accepted)
     vlm = _vlm(profile, question)
     schema = _schema(question.schema)
     recipe = _recipe(profile, question, schema)

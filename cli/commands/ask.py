@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import Json
+from cli.options import AcceptLicence, Json
 
 Name = Annotated[str, typer.Argument(metavar="PROFILE", help="Model to ask, see 'pagemill profiles'.")]
 Words = Annotated[
@@ -35,6 +35,7 @@ def ask(
     schema: Schema = None,
     page: Page = 1,
     save: Save = False,
+    accept_licence: AcceptLicence = False,
     as_json: Json = False,
 ) -> None:
     """Ask a served model about pictures.
@@ -47,5 +48,7 @@ def ask(
     from cli.asking import Question, ask_and_show, split_words
 
     pictures, question = split_words(words)
-    wish = Question(profile, pictures, question, task, schema, page, is_saved=save)
+    wish = Question(
+        profile, pictures, question, task, schema, page, is_saved=save, is_accepted=accept_licence
+    )
     raise typer.Exit(ask_and_show(settings, wish, as_json=as_json))

@@ -79,6 +79,18 @@ def test_a_schema_that_is_no_json_is_told(typed: Typed, shelf: Path, tmp_path: P
     assert "s.json is no JSON" in done.stderr
 
 
+def test_terms_can_be_agreed_to_where_a_question_is_asked(
+    tmp_path: Path, shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ScriptedVllm(Said("<div>Words</div>"), model=Model(name="chandra")) as server:
+        typed = typing_at(tmp_path / "home", monkeypatch, ocr_url=server.url)
+        refused = typed("ask", "chandra", shelf)
+        assert refused.exit_code == Exit.USAGE
+        assert "--accept-licence" in refused.stderr
+        assert typed("ask", "chandra", shelf, "--accept-licence").exit_code == Exit.OK
+        assert typed("ask", "chandra", shelf).exit_code == Exit.OK
+
+
 def test_json_that_is_no_schema_is_told(typed: Typed, shelf: Path, tmp_path: Path) -> None:
     schema = factories.write(tmp_path / "s.json", b"[1]")
     done = typed("ask", "ostrakon", shelf, "Why?", "--schema", schema)
