@@ -12,6 +12,7 @@ from prefect.exceptions import CancelledRun, FailedRun
 from prefect.settings import get_current_settings
 
 from flows.ingest import ingest
+from flows.installation.api import check_named_server
 from flows.opening import CALLER, Caller
 from models.settings import Settings
 from tasks.work.sources import normal
@@ -48,9 +49,11 @@ def call(
 ) -> int:
     """Run a flow for somebody who waits for it; the id of its run, however that ended.
 
-    What stopped it for good is raised. A state of the flow's own choice is for the screen: who waits here
-    looks into the ledger.
+    What stopped it for good is raised, and before it starts what `check_named_server` raises. A state of the
+    flow's own choice is for the screen: who waits here looks into the ledger.
     """
+    if has_server():
+        check_named_server()
     ids: list[int] = []
 
     def tell(run_id: int) -> None:

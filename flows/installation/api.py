@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 import httpx
-from prefect.client.orchestration import SyncPrefectClient
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.settings import get_current_settings
 from pydantic import SecretStr
 
 from models.errors import Code, ConfigurationError, EnvironmentFault
@@ -61,14 +62,25 @@ def check_server(url: str, auth: SecretStr | None) -> None:
     except httpx.HTTPError as error:
         raise _unreachable(url, str(error)) from error
     if answer.status_code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
-        raise EnvironmentFault(
-            f"The Prefect server at {shown(url)} refuses us: it was started with another password. Set "
-            "PAGEMILL_PREFECT_AUTH to its name:secret, or run 'pagemill down' and start again.",
-            Code.PREFECT_REFUSED,
-        )
+        raise _refused(url)
     if answer.status_code != httpx.codes.OK:
         raise _unreachable(url, f"HTTP {answer.status_code}, this is no Prefect server")
     _check_version(url, answer.text)
+
+
+def check_named_server() -> None:
+    """That the server answers which this process's own Prefect settings name. Prefect's cloud is not asked.
+
+    Raises ConfigurationError for what is no address, EnvironmentFault: prefect-unreachable, prefect-refused.
+    """
+    url = check_url(str(get_current_settings().api.url))
+    try:
+        with get_client(sync_client=True) as client:
+            client.raise_for_api_version_mismatch()
+    except httpx.HTTPStatusError as error:
+        raise _refused(url) from error
+    except (RuntimeError, httpx.HTTPError) as error:
+        raise _unreachable(url, str(error.__cause__ or error)) from error
 
 
 def open_client(url: str, auth: SecretStr | None) -> SyncPrefectClient:
@@ -99,6 +111,14 @@ def _check_version(url: str, told: str) -> None:
             f"{'.'.join(map(str, OLDEST))}. Update it, or unset PREFECT_API_URL to have one started.",
             Code.PREFECT_OUTDATED,
         )
+
+
+def _refused(url: str) -> EnvironmentFault:
+    return EnvironmentFault(
+        f"The Prefect server at {shown(url)} refuses us: it was started with another password. Set "
+        "PAGEMILL_PREFECT_AUTH to its name:secret, or run 'pagemill down' and start again.",
+        Code.PREFECT_REFUSED,
+    )
 
 
 def _unreachable(url: str, why: str) -> EnvironmentFault:

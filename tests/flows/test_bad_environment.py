@@ -131,3 +131,11 @@ def test_a_path_that_is_not_there_ends_with_2(tmp_path: Path) -> None:
     assert done.returncode == _USAGE
     assert "nowhere" in done.stderr.replace("\n", "")
     assert "Traceback" not in done.stderr
+
+
+def test_a_prefect_server_that_is_away_ends_with_4_before_anything_is_read(tmp_path: Path, pdf: Path) -> None:
+    shell = Shell(tmp_path / "home")
+    done = shell.run("ingest", pdf, PREFECT_API_URL="http://127.0.0.1:1/api")
+    _says(done, _ENVIRONMENT, "(prefect-unreachable)", "http://127.0.0.1:1/api", "unset PREFECT_API_URL")
+    done = shell.run("ingest", pdf, PREFECT_API_URL="nonsense")
+    _says(done, _USAGE, "(configuration)", "Write http://host:4200/api")

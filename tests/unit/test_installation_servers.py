@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from prefect.settings import PREFECT_API_URL, temporary_settings
 from pydantic import SecretStr
 
-from flows.installation.api import check_server, wait_for_server
+from flows.installation.api import check_named_server, check_server, wait_for_server
 from models.errors import Code, EnvironmentFault
 
 pytestmark = pytest.mark.slow
@@ -102,3 +103,25 @@ def test_waiting_ends_when_it_has_become_pointless_and_after_its_time() -> None:
         wait_for_server(url, None, 60.0, died)
     with pytest.raises(EnvironmentFault, match="no answer"):
         wait_for_server(url, None, 0.3, lambda: None)
+
+
+@pytest.mark.parametrize(
+    ("body", "is_closed", "code"),
+    [('"3.9.1"', True, Code.PREFECT_REFUSED), ('"2.20.9"', False, Code.PREFECT_UNREACHABLE)],
+)
+def test_a_server_that_commands_cannot_use_is_told_before_they_start(
+    body: str, is_closed: bool, code: Code
+) -> None:
+    with (
+        answering(body, asks_password=is_closed) as url,
+        temporary_settings({PREFECT_API_URL: url}),
+        pytest.raises(EnvironmentFault) as caught,
+    ):
+        check_named_server()
+    assert caught.value.code is code
+    assert url in caught.value.message
+
+
+def test_a_server_that_commands_can_use_is_taken() -> None:
+    with answering('"3.9.1"') as url, temporary_settings({PREFECT_API_URL: url}):
+        check_named_server()
