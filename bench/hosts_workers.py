@@ -42,6 +42,8 @@ from tasks.work.doubles.vllm_server.script import Script
 
 _AUTH = "mill:hunter2"
 _SAID = Said(TEXT, seconds=0.2)
+_UNDER_WAY = 8 + 64
+"""Most pages that a killed host was asking for, or had the answers of and not committed."""
 _END_S = 1_200.0
 _STAGES = ("split", "preprocess", "ocr", "load")
 
@@ -124,8 +126,8 @@ class Round:
     runs: list[tuple[str, str, str]] = field(default_factory=list)
     """Flow, worker and last state of each flow run."""
 
-    def faults(self, slots: int = 0) -> list[str]:
-        """What must not be; a kill may cost as many requests as a server has `slots`."""
+    def faults(self, most_lost: int = _UNDER_WAY) -> list[str]:
+        """What must not be; a kill may cost `most_lost` requests."""
         again = self.asked.total() - len(self.asked)
         at_work = {worker.partition("-")[2] for _, worker, _ in self.runs}
         readers = {host for stage, host in self.done if stage == "ocr"}
@@ -134,13 +136,18 @@ class Round:
             f"{self.documents - self.complete} documents not complete": self.complete != self.documents,
             f"{self.readings} readings": self.readings != self.pages,
             f"{self.editions} editions": self.editions != self.documents,
-            f"{again} pages asked again": again > (slots if self.is_killed else 0),
+            f"{again} pages asked again": again > (most_lost if self.is_killed else 0),
             f"{len(self.asked)} pages asked": len(self.asked) != self.pages,
             f"runs on {len(at_work)} of {self.hosts} hosts": len(at_work) != self.hosts,
             f"{len(readers)} of {self.hosts} hosts read": len(readers) != self.hosts,
             "not to be found": not self.is_found,
         }
         return [about for about, is_so in checks.items() if is_so]
+
+    @property
+    def name(self) -> str:
+        """How many hosts, and what became of them."""
+        return f"{self.hosts}{', one killed' if self.is_killed else ''}"
 
     def rate(self, stage: str) -> float:
         """Pages a second, from the first that was begun to the last that was done."""
@@ -157,7 +164,8 @@ def measure(
     fill(inbox, pages)
     one.documents = len(list(inbox.iterdir()))
     seen = [len(machine.ocr.entries) for machine in machines]
-    with _client(first) as client:
+    url = f"http://{first.host.theirs}:{first.port}/api"
+    with open_client(url, SecretStr(_AUTH)) as client:
         before = {run.id for run in _runs(client)}
         adhoc = client.read_deployment_by_name("ingest/adhoc")
         wish = {"paths": [str(inbox)], "profile": PROFILE, "settle_s": 0.0}
@@ -190,10 +198,6 @@ def _asked(machines: Sequence[Machine], seen: Sequence[int]) -> "Counter[str]":
     return Counter(image for entry in entries for image in entry.asked.images)
 
 
-def _client(first: Machine) -> SyncPrefectClient:
-    return open_client(f"http://{first.host.theirs}:{first.port}/api", SecretStr(_AUTH))
-
-
 def _runs(client: SyncPrefectClient) -> list[Any]:
     """Those that were asked for, maintenance by the clock left out; the oldest first."""
     found = client.read_flow_runs(limit=200, sort=FlowRunSort.EXPECTED_START_TIME_DESC)
@@ -214,7 +218,7 @@ def rows(rounds: Sequence[Round]) -> list[Row]:
     return [
         {
             "stage": stage,
-            "hosts, a core each": one.hosts,
+            "hosts, a core each": one.name,
             "pages": one.pages,
             "pages a second": round(one.rate(stage), 2),
             "pages by host": " + ".join(
@@ -284,8 +288,8 @@ def main() -> int:
     print(f"{dt.datetime.now(dt.UTC).date()}, load {os.getloadavg()[1]:.0f} on {os.cpu_count()} cores")
     print(table(rows(rounds)))
     for one in rounds:
-        print(f"{one.hosts} hosts{', one killed' if one.is_killed else ''}", table(run_rows(one)), sep="\n")
-    faults = [fault for one in rounds for fault in one.faults(slots=8)]
+        print(f"Hosts: {one.name}", table(run_rows(one)), sep="\n")
+    faults = [fault for one in rounds for fault in one.faults()]
     print(*faults, sep="\n")
     return int(bool(faults))
 

@@ -46,8 +46,8 @@ def test_what_must_not_be_is_told(changed: Mapping[str, Any], fault: str) -> Non
 
 def test_a_kill_may_cost_the_requests_that_were_under_way_and_no_more() -> None:
     killed = replace(GOOD, is_killed=True, asked=Counter("abcddd"))
-    assert killed.faults(slots=2) == []
-    assert killed.faults(slots=1) == ["2 pages asked again"]
+    assert killed.faults(most_lost=2) == []
+    assert killed.faults(most_lost=1) == ["2 pages asked again"]
 
 
 def test_pages_a_second_are_counted_from_the_first_to_the_last_of_all_hosts() -> None:
@@ -55,6 +55,8 @@ def test_pages_a_second_are_counted_from_the_first_to_the_last_of_all_hosts() ->
     assert row["stage"] == "ocr"
     assert row["pages a second"] == 1.0
     assert row["pages by host"] == "3 + 1"
+    assert row["hosts, a core each"] == "2"
+    assert hosts_workers.rows([replace(GOOD, is_killed=True)])[0]["hosts, a core each"] == "2, one killed"
 
 
 def test_flow_runs_are_told_by_flow_and_worker() -> None:
