@@ -148,7 +148,8 @@ def start(wish: Wish, planned: Plan, jobs: int | None, *, here: bool) -> State[i
     log.info("backfill start=%s here=%s continues=%s", wish.start, here, planned.continues)
     profile = profiles.get(wish.profile)
     if not here:
-        check_drains(profile, BACKFILL)
+        reads = wish.start not in {FromStage.VALIDATE, FromStage.LOAD}
+        check_drains(profile, BACKFILL, reads=reads)
     with open_mill("backfill", wish.profile, list(wish.options), jobs, reads=here) as (mill, _):
         begun = work.enrol(mill.database, wish, mill.run_id, mill.stopping)
         if here:

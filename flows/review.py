@@ -9,13 +9,14 @@ from db import retries
 from db.engine import open_database
 from flows.lines import ocr_lines, split_lines
 from flows.opening import CALLER, Caller, open_mill
-from flows.waking import SCHEDULED, wake
+from flows.waking import SCHEDULED, check_drains, wake
 from models.review import Asked, Decision, PageRef, Retried
 from models.settings import Settings
 from models.stage import Stage
 from tasks import retries as work
 from tasks.drain import drain
 from tasks.mill import Mill
+from tasks.work.custom import find_profile
 
 log = logging.getLogger(__name__)
 
@@ -37,12 +38,15 @@ def retry(
 
     With the recipe that is shown, or with `profile` and `options`. Done in this process, or by the drains of
     a Prefect server unless `here`. What was read is shown unless what is shown now is better. Raises as
-    `tasks.retries.begin` and `flows.opening.open_mill`.
+    `tasks.retries.begin`, `flows.opening.open_mill` and `flows.waking.check_drains`.
     """
     with closing(open_database(settings)) as database:
         groups = work.by_profile(database, pages)
     if profile or options:
         groups = {profile or next(iter(groups)): list(pages)}
+    if not here:
+        for name in groups:
+            check_drains(find_profile(name, settings), SCHEDULED)
     done: list[Retried] = []
     token = CALLER.set(Caller(settings, lambda _: None, threading.Event()))
     try:

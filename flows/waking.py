@@ -6,6 +6,7 @@ from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.deployments import run_deployment
 from prefect.exceptions import ObjectNotFound
 
+from flows.installation.api import check_named_server
 from models.errors import Code, EnvironmentFault
 from models.profile import Profile
 
@@ -18,8 +19,13 @@ _LINGER_S = 60.0
 """Drains begin together: one waits so long for the first work of the one before it."""
 
 
-def check_drains(profile: Profile, queue: str) -> None:
-    """Raises EnvironmentFault (not-found) where the server has no deployments for the drains of a profile."""
+def check_drains(profile: Profile, queue: str, *, reads: bool = True) -> None:
+    """Raises EnvironmentFault where what is asked of the drains of a profile would wait for ever.
+
+    The server has no deployments for them, or nobody serves their pools; `reads`: pages are to be read, too.
+    And as `check_named_server`.
+    """
+    check_named_server()
     with get_client(sync_client=True) as client:
         for name in drains_of(profile, queue):
             try:
@@ -30,6 +36,22 @@ def check_drains(profile: Profile, queue: str) -> None:
                     "the work in this process.",
                     Code.NOT_FOUND,
                 ) from error
+        _check_workers(client, "cpu", "pagemill up")
+        if reads and profile.vlm is not None:
+            _check_workers(client, "gpu", f"pagemill up --gpu {profile.name}")
+
+
+def _check_workers(client: SyncPrefectClient, pool: str, command: str) -> None:
+    try:
+        is_served = bool(workers(client, pool))
+    except ObjectNotFound:
+        is_served = False
+    if not is_served:
+        raise EnvironmentFault(
+            f"No worker serves the pool {pool} of the Prefect server. Run '{command}', or use --here to do "
+            "the work in this process.",
+            Code.NOT_FOUND,
+        )
 
 
 def wake(profile: Profile, queue: str) -> None:

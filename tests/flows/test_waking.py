@@ -13,12 +13,17 @@ import pytest
 import sqlalchemy as sa
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.settings import PREFECT_API_URL, temporary_settings
+from pydantic import SecretStr
 
 from db import tables
+from flows import review
 from flows.draining import is_idle
 from flows.installation.deployments import find_file, read_file, register
 from flows.installation.pools import make_pools
-from models.errors import EnvironmentFault
+from flows.waking import BACKFILL, check_drains
+from models import profiles
+from models.errors import Code, EnvironmentFault
+from models.review import Action, Decision, PageRef
 from models.stage import Stage
 from tasks.register import register_roots
 from tests import factories
@@ -68,6 +73,13 @@ def test_drains_are_asked_for_on_the_queue_behind_the_schedule_and_the_rest_is_l
     with SyncPrefectClient(server) as client:
         make_pools(client, 1)
         register(client, read_file(find_file()).deployments)
+        with pytest.raises(EnvironmentFault, match=r"No worker serves the pool cpu.*'pagemill up'"):
+            again.run(everything=True, options=OTHER, here=False)
+        assert again.yard.rows("backfill") == []
+        report_worker(client, "cpu")
+        with pytest.raises(EnvironmentFault, match=r"the pool gpu.*'pagemill up --gpu glm-ocr'"):
+            check_drains(profiles.get("glm-ocr"), BACKFILL)
+        check_drains(profiles.get("glm-ocr"), BACKFILL, reads=False)
         again.run(everything=True, options=OTHER, here=False)
         # The schedule of maintain makes runs of its own.
         runs = [run for run in client.read_flow_runs() if not run.auto_scheduled]
@@ -77,6 +89,25 @@ def test_drains_are_asked_for_on_the_queue_behind_the_schedule_and_the_rest_is_l
     work = [(row.stage, row.status, row.priority) for row in again.yard.rows("claim") if row.priority]
     assert work == [("split", "ready", 10)]
     assert [row.ended_at for row in again.yard.rows("backfill")] == [None]
+
+
+def report_worker(client: SyncPrefectClient, pool: str) -> None:
+    """As a worker does every half minute."""
+    beat = "/work_pools/{work_pool_name}/workers/heartbeat"
+    client.request("POST", beat, path_params={"work_pool_name": pool}, json={"name": "w"})
+
+
+@pytest.mark.slow
+def test_pages_that_nobody_would_read_again_are_left_as_they_are(yard: Yard, postgres: str) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf("ONE"))
+    yard.ingest()
+    settings = yard.settings.model_copy(update={"database_url": SecretStr(postgres)})
+    before = yard.rows("claim")
+    nobody = temporary_settings({PREFECT_API_URL: "http://127.0.0.1:1/api"})
+    with nobody, pytest.raises(EnvironmentFault, match=r"No Prefect server answers") as caught:
+        review.retry(settings, [PageRef(1, 1)], Decision(Action.RETRY, "me"), here=False)
+    assert caught.value.code is Code.PREFECT_UNREACHABLE
+    assert yard.rows("claim") == before
 
 
 def test_a_drain_waits_while_somebody_is_at_work_in_the_stages_before_its_own(yard: Yard) -> None:
