@@ -1,11 +1,13 @@
 """Prefect's own database, beside pagemill's in the same Postgres: both keep a table `alembic_version`."""
 
+from contextlib import closing
+
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from db import embedded
 from db.engine import Database
-from models.errors import ConfigurationError, EnvironmentFault
+from models.errors import ConfigurationError, DatabaseUnreachable, EnvironmentFault
 from models.settings import Settings
 
 NAME = "prefect"
@@ -23,15 +25,37 @@ def prefect_database(settings: Settings, chosen: str | None) -> str:
     URL that is not Postgres's, EnvironmentFault where the account may not create databases.
     """
     if chosen:
-        if not chosen.startswith("postgresql+asyncpg://"):
-            raise ConfigurationError(
-                f"{VARIABLE} must be postgresql+asyncpg://…: with SQLite a server locks itself up under load."
-            )
+        _check_driver(chosen)
         return chosen
     url = settings.database_url
     text = url.get_secret_value() if url else embedded.start(settings.root, settings.postgres_bin)
     _create(text)
     return asyncpg_url(text)
+
+
+def check_chosen(chosen: str) -> None:
+    """That a database which a person has chosen for Prefect answers, before anything is started.
+
+    Raises ConfigurationError for a URL that is not Postgres's, DatabaseUnreachable.
+    """
+    _check_driver(chosen)
+    url = sa.make_url(chosen)
+    query = {"sslmode" if name == "ssl" else name: value for name, value in url.query.items()}
+    ours = url.set(drivername="postgresql+psycopg", query=query).render_as_string(hide_password=False)
+    with closing(Database(ours)) as database:
+        try:
+            with database.begin():
+                pass
+        except DatabaseUnreachable as error:
+            told = error.message.replace("PAGEMILL_DATABASE_URL", VARIABLE)
+            raise DatabaseUnreachable(told) from error
+
+
+def _check_driver(chosen: str) -> None:
+    if not chosen.startswith("postgresql+asyncpg://"):
+        raise ConfigurationError(
+            f"{VARIABLE} must be postgresql+asyncpg://…: with SQLite a server locks itself up under load."
+        )
 
 
 def asyncpg_url(text: str) -> str:

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from db import embedded
 from db.engine import open_database
-from flows.installation import api, deployments, pools, services, state
+from flows.installation import api, database, deployments, pools, services, state
 from flows.installation.services import Service
 from flows.installation.sharing import check_shared
 from flows.installation.wish import Wish, check_openness, check_port
@@ -56,10 +56,10 @@ class Raising:
         """Raises EnvironmentFault for a process of ours that ended: it would only be started again."""
         found = processes.running(name, self.folder)
         if found is None or (name in self.started and found.starts > 1):
-            end = log_end(name, self.folder).splitlines()
+            lines = log_end(name, self.folder).splitlines()
+            last = lines[-1].rstrip(".!") if lines else "no word"
             raise EnvironmentFault(
-                f"{name} ended as soon as it had started: {end[-1] if end else 'no word'}. All of it is in "
-                f"{self.folder / name}.log."
+                f"{name} ended as soon as it had started: {last}. All of it is in {self.folder / name}.log."
             )
 
 
@@ -146,6 +146,8 @@ def _find_server(raising: Raising, wish: Wish) -> tuple[str | None, Place]:
         return url, place
     if not processes.running(services.SERVER, raising.folder):
         check_port(place.host, place.port)
+        if chosen := raising.given.get(database.VARIABLE):
+            database.check_chosen(chosen)
     return None, place
 
 

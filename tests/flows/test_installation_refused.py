@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from db import embedded
 from flows.installation import raising, services
-from flows.installation.database import asyncpg_url, prefect_database
+from flows.installation.database import VARIABLE, asyncpg_url, check_chosen, prefect_database
 from flows.installation.wish import Wish
 from models.errors import Code, ConfigurationError, DatabaseUnreachable, EnvironmentFault, PagemillError
 from models.settings import load_settings
@@ -67,6 +67,32 @@ def test_an_unknown_profile_is_told(home: Path) -> None:
 
 def test_a_database_that_nobody_runs_is_told(home: Path) -> None:
     assert isinstance(refused(home, url=_NOWHERE), DatabaseUnreachable)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "family", "told"),
+    [
+        ("sqlite+aiosqlite:///prefect.db", ConfigurationError, "must be postgresql+asyncpg"),
+        (
+            "postgresql+asyncpg://me:hunter2@127.0.0.1:1/x?ssl=require",
+            DatabaseUnreachable,
+            "No Postgres answers",
+        ),
+    ],
+)
+def test_a_database_for_prefect_that_cannot_be_used_is_told_before_anything_starts(
+    home: Path, chosen: str, family: type[PagemillError], told: str
+) -> None:
+    error = refused(home, {VARIABLE: chosen})
+    assert isinstance(error, family)
+    assert told in error.message
+    assert VARIABLE in error.message
+    assert len(error.message.splitlines()) == 1
+    assert not (home / "postgres").exists()
+
+
+def test_a_database_for_prefect_that_answers_is_taken(postgres: str) -> None:
+    check_chosen(postgres.replace("+psycopg", "+asyncpg"))
 
 
 @pytest.mark.slow
