@@ -70,12 +70,14 @@ def ordered(boxes: Sequence[Box], direction: Direction = Direction.RIGHT) -> lis
 
 
 def _ordered(boxes: Sequence[Box], places: tuple[int, ...]) -> list[int]:
-    best, best_overlap = [], 0.0
+    best: list[_Band] = []
+    best_score = (0.0, 0)
     for x in sorted({boxes[place].x1 for place in places}):
         bands = _bands(boxes, places, x)
-        overlap = sum(band.overlap for band in bands)
-        if overlap > best_overlap:
-            best, best_overlap = bands, overlap
+        # Of gutters that part as much, that which fewer boxes cross: paragraphs end in no straight line.
+        score = sum(band.overlap for band in bands), -len(bands)
+        if score > best_score:
+            best, best_score = bands, score
     if not best:
         return sorted(places, key=lambda place: (boxes[place].y0, boxes[place].x0))
     found: list[int] = []

@@ -28,7 +28,7 @@ _SURE = {RegionKind.TABLE: 0.8, RegionKind.FORMULA: 0.7}
 """Scores under which a kind with a prompt of its own is taken for text."""
 _FRAMES = frozenset({RegionKind.TABLE, RegionKind.PICTURE})
 _FRAMES_BONUS = 0.3
-"""What is found within a table or picture belongs to it, be it surer or not."""
+"""What is found within a sure table or a picture belongs to it, be it surer or not."""
 _INSIDE = 0.5
 """Share of a box inside another from which on it is no region of its own."""
 _REACH_X, _REACH_Y = 1.5, 0.5
@@ -112,7 +112,7 @@ def _is_rule(pieces: Boxes, letter: float) -> components.Mask:
 def _without_inner(found: Sequence[Found]) -> list[Found]:
     """Those that lie in no other, the surest first."""
     kept: list[Found] = []
-    for one in sorted(found, key=lambda one: -one.score - _FRAMES_BONUS * (one.kind in _FRAMES)):
+    for one in sorted(found, key=lambda one: -one.score - _FRAMES_BONUS * (_sure_kind(one) in _FRAMES)):
         if all(_inside(one.box, other.box) < _INSIDE for other in kept):
             kept.append(one)
     return kept

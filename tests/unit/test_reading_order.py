@@ -48,6 +48,11 @@ def test_a_narrow_side_column_is_read_before_the_text_beside_it() -> None:
     assert read(a=(0, 10, 25, 20), b=(0, 30, 25, 60), **main) == "abcd"
 
 
+def test_a_box_beside_the_text_is_read_after_it_wherever_its_paragraphs_end() -> None:
+    text = {"a": (0, 0, 62, 20), "b": (0, 25, 63, 40), "c": (0, 45, 60, 60), "d": (0, 65, 64, 80)}
+    assert read(**text, e=(70, 10, 100, 60)) == "abcde"
+
+
 @pytest.mark.parametrize("count", [0, 1])
 def test_nothing_and_one_region_have_one_order(count: int) -> None:
     assert ordered([Box(0, 0, 1, 1)] * count) == list(range(count))

@@ -73,6 +73,14 @@ def test_an_unsure_table_or_formula_is_read_as_text(kind: str, score: float) -> 
     assert kinds(parts_of(page, [found(kind, 100, 250, 620, 430, score=score)])) == ["text", "other"]
 
 
+def test_columns_are_surer_than_an_unsure_table_over_both_of_them() -> None:
+    both = found("table", 100, 250, 1_180, 430, score=0.75)
+    parts = parts_of(two_columns(), [both, LEFT_COLUMN, RIGHT_COLUMN, HEAD])
+    assert kinds(parts)[:3] == ["heading", "text", "text"]
+    sure = found("table", 100, 250, 1_180, 430, score=0.8)
+    assert kinds(parts_of(two_columns(), [sure, LEFT_COLUMN, RIGHT_COLUMN, HEAD]))[:2] == ["heading", "table"]
+
+
 def test_regions_that_overlap_are_one() -> None:
     upper, lower = found("text", 100, 250, 620, 350), found("text", 100, 330, 620, 430)
     page = two_columns()
