@@ -19,6 +19,7 @@ CHECKS: tuple[Check, ...] = (
     ("Packages", machine.check_packages),
     ("User", machine.check_user),
     ("Workers", machine.check_cores),
+    ("Settings", machine.check_settings),
     ("Home", machine.check_home),
     ("Disk", machine.check_disk),
     ("Postgres programs", services.check_programs),

@@ -5,13 +5,16 @@ import os
 import platform
 import shutil
 import sys
+from difflib import get_close_matches
 
 import psutil
 
 from cli.doctor.result import Diagnosis, fail, ok, warn
 from cli.environment import make_home
+from cli.words import plural
 from models.errors import EnvironmentFault
 from models.settings import Settings
+from models.text import printable
 
 _OLDEST_PYTHON = (3, 11)
 _PACKAGES = (
@@ -25,6 +28,8 @@ _PACKAGES = (
     "pymupdf",
     "sqlalchemy",
 )
+_NO_SETTINGS = {"PAGEMILL_DEBUG", "PAGEMILL_PROCESS"}
+"""An option of the command, and the mark of processes that `pagemill up` started."""
 _GIB = 2**30
 _LITTLE_GIB, _TOO_LITTLE_GIB = 5, 0.5
 _SMALL_MEMORY_GIB = 2.0
@@ -78,6 +83,22 @@ def check_cores(settings: Settings) -> Diagnosis:
     if memory < _SMALL_MEMORY_GIB:
         return warn("Workers", found, "With so little memory, run with --jobs 1.")
     return ok("Workers", found)
+
+
+def check_settings(_settings: Settings) -> Diagnosis:
+    """Every variable that looks like a setting is one: a misspelt one has no effect, which nobody notices."""
+    ours = {name for name in os.environ if name.startswith("PAGEMILL_")} - _NO_SETTINGS
+    strange = sorted(name for name in ours if _field(name) not in Settings.model_fields)
+    if not strange:
+        return ok("Settings", f"{plural(len(ours), 'variable')} PAGEMILL_…")
+    near = get_close_matches(_field(strange[0]), Settings.model_fields, n=1)
+    meant = f"Did you mean PAGEMILL_{near[0].upper()}?" if near else "docs/configuration.md lists them."
+    return warn("Settings", f"there is no setting {printable(', '.join(strange))}", meant)
+
+
+def _field(variable: str) -> str:
+    """The field of the settings that a variable is for."""
+    return variable.removeprefix("PAGEMILL_").partition("__")[0].lower()
 
 
 def check_user(_settings: Settings) -> Diagnosis:

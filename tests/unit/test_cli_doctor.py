@@ -151,3 +151,24 @@ def test_advice_stands_under_what_was_found(capsys: pytest.CaptureFixture[str]) 
     text = capsys.readouterr().out
     assert text.index("read-only [disk]") < text.index("→ Set PAGEMILL_HOME.")
     assert "1 thing to put right first." in text
+
+
+def test_settings_that_there_are_are_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PAGEMILL_JOBS", "PAGEMILL_RETRY__OCR__ATTEMPTS", "PAGEMILL_VLLM_PYTHON"):
+        monkeypatch.setenv(name, "2")
+    for name in ("PAGEMILL_DEBUG", "PAGEMILL_PROCESS"):
+        monkeypatch.setenv(name, "1")
+    assert machine.check_settings(settings(tmp_path)).level is Level.OK
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("PAGEMILL_JOB", "Did you mean PAGEMILL_JOBS?"), ("PAGEMILL_XQ", "docs/configuration.md lists them.")],
+)
+def test_a_setting_that_there_is_not_is_named_with_what_may_be_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, advice: str
+) -> None:
+    monkeypatch.setenv(name, "2")
+    found = machine.check_settings(settings(tmp_path))
+    assert (found.level, found.advice) == (Level.WARN, advice)
+    assert name in found.found
