@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from functools import partial
@@ -82,7 +83,7 @@ class WorkerPool:
             inner = self._schedule(fn, args, timeout_s)
             self._open.add(outer)
         outer.add_done_callback(self._open.discard)
-        outer.add_done_callback(lambda ended: inner.cancel() if ended.cancelled() else None)
+        pass_cancelling(outer, inner)
         inner.add_done_callback(lambda done: _settle(outer, done, timeout_s, timeout_code, crash_code))
         return outer
 
@@ -169,6 +170,20 @@ def _alarm(seconds: float) -> None:
     """Let the kernel kill this process then, even inside native code; 0 takes it back."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def pass_cancelling(outer: Future[Any], inner: Future[Any]) -> None:
+    """Whoever cancels `outer` cancels `inner`, which is to settle `outer` when it ends.
+
+    It is held weakly: two futures in a circle would keep arguments and result until Python looks for garbage.
+    """
+    held = weakref.ref(inner)
+
+    def pass_on(ended: Future[Any]) -> None:
+        if ended.cancelled() and (begun := held()) is not None:
+            begun.cancel()
+
+    outer.add_done_callback(pass_on)
 
 
 def _settle(

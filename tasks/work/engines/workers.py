@@ -9,7 +9,7 @@ from models.errors import Code, EngineUnavailable, EnvironmentFault, TransientEr
 from models.profile import Profile
 from models.reading import Reading
 from tasks.work.engines.reader import LoadReader, read_page, reader_of
-from tasks.work.pool import WorkerPool
+from tasks.work.pool import WorkerPool, pass_cancelling
 
 
 class WorkerEngine:
@@ -34,7 +34,7 @@ class WorkerEngine:
             timeout_s=self._profile.timeout_s,
             timeout_code=Code.OCR_TIMEOUT,
         )
-        outer.add_done_callback(lambda ended: inner.cancel() if ended.cancelled() else None)
+        pass_cancelling(outer, inner)
         inner.add_done_callback(lambda done: _settle(outer, done))
         return outer
 

@@ -4,9 +4,11 @@ import asyncio
 import logging
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 
 from models.engine import OcrRequest
 from models.errors import ConfigurationError, EnvironmentFault
@@ -72,11 +74,14 @@ class VllmEngine:
         """Have a page read; the future ends as OcrEngine says. Cancelling it closes the connection."""
         outer: Future[Reading] = Future()
         job = Job(request, outer)
-        outer.add_done_callback(
-            lambda done: self._call(self._dispatcher.withdraw, job, only=done.cancelled())
-        )
+        # Weakly: future and job in a circle would keep page and answer until Python looks for garbage.
+        outer.add_done_callback(partial(self._ended, weakref.ref(job)))
         self._call(self._dispatcher.put, job)
         return outer
+
+    def _ended(self, job: "weakref.ref[Job]", done: Future[Reading]) -> None:
+        if done.cancelled() and (withdrawn := job()) is not None:
+            self._call(self._dispatcher.withdraw, withdrawn)
 
     def facts(self) -> Mapping[str, str]:
         """Versions, models and addresses of the servers, as far as they have answered."""
@@ -98,9 +103,7 @@ class VllmEngine:
             self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
 
-    def _call(self, what: Callable[[Job], None], job: Job, *, only: bool = True) -> None:
-        if not only:
-            return
+    def _call(self, what: Callable[[Job], None], job: Job) -> None:
         try:
             self._loop.call_soon_threadsafe(what, job)
         except RuntimeError:  # the loop has ended, and with it every page

@@ -11,7 +11,7 @@ from models.reading import Reading
 
 
 # Without a repr: anyio names tasks with the arguments of their callbacks, and so all of a page's text layer.
-@dataclass(eq=False, slots=True, repr=False)
+@dataclass(eq=False, slots=True, repr=False, weakref_slot=True)
 class Job:
     """A page and the future that waits for it."""
 
