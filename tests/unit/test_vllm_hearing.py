@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import ConfigurationError, EnvironmentFault
+from models.errors import ConfigurationError, EngineUnavailable, EnvironmentFault
 from models.servers import OcrServers
 from models.settings import load_settings
 from tasks.work.doubles.vllm_server import Refused, Said, ScriptedVllm, overloaded
 from tasks.work.doubles.vllm_server.script import Answer
-from tasks.work.engines.vllm import VllmEngine, open_engine
+from tasks.work.engines.vllm import VllmEngine, keeper, open_engine
 from tasks.work.serving.golden import Golden, golden_pages
 from tests import served
 
@@ -115,6 +115,23 @@ def test_a_server_that_was_started_again_is_heard_again(home: Path) -> None:
         with reading(server, home):
             pass
         assert golden(server) == 4
+
+
+@pytest.mark.slow
+def test_a_server_that_misreads_once_it_was_started_again_gets_no_more_pages(
+    home: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "_TELL_S", 0.0)
+    with scripted({page.sha256: [Said(page.text), Said("nothing of it")] for page in FEW}) as server:
+        with reading(server, home, wait_s=1) as engine:
+            assert engine.submit(served.page(tmp_path)).result(20).text == "words of the archive"
+            server.die()
+            server.revive()
+            served.until(lambda: "misreads" in engine.waiting_for, seconds=60)
+            with pytest.raises(EngineUnavailable, match="misreads"):
+                engine.submit(served.page(tmp_path, 1)).result(20)
+        assert golden(server) == 4
+    assert "waiting for OCR server" in caplog.text
 
 
 @pytest.mark.slow

@@ -80,7 +80,8 @@ class Keeper:
         # What was in its hands goes elsewhere once it is clear that it does not come back by itself.
         self._dispatcher.fell(server)
         now = time.monotonic()
-        if now - self._told_at >= _TELL_S and server.refusal is None:
+        # What is refused at the first look ends the run with a line of its own.
+        if now - self._told_at >= _TELL_S and (server.refusal is None or server.looked.is_set()):
             self._told_at = now
             away = now - self._away_since
             log.warning("waiting for OCR server url=%s away=%.0fs: %s", server.label, away, server.reason)
