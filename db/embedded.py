@@ -5,6 +5,7 @@ that only its owner can enter, and on nothing else.
 """
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import logging
@@ -22,7 +23,7 @@ from psycopg import sql
 
 from db import postmaster
 from db.binaries import Account, find_account, find_binaries
-from models.errors import Code, EnvironmentFault
+from models.errors import Code, EnvironmentFault, PagemillError, StoreFull
 
 log = logging.getLogger(__name__)
 
@@ -102,9 +103,19 @@ def _initialise(data: Path, binaries: Path) -> Account:
     options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", *_locale(account, binaries)]
     done = account.run([binaries / "initdb", "-D", fresh, *options])
     if done.returncode:
-        raise EnvironmentFault(f"initdb failed in {fresh}: {done.stdout.strip()[-600:]}")
+        raise _failed(data, "Postgres could not be set up. initdb says", done.stdout.strip()[-600:])
     fresh.rename(data)
     return account
+
+
+def _failed(data: Path, what: str, told: str) -> PagemillError:
+    """Why there is no server: in a sentence where the disk is full, else in its own words."""
+    if os.strerror(errno.ENOSPC) in told:
+        return StoreFull(
+            f"No space left for Postgres in {data.parent}. Make room and run the same command again, or "
+            "choose another folder with PAGEMILL_HOME."
+        )
+    return EnvironmentFault(f"{what}: {told}")
 
 
 def _locale(account: Account, binaries: Path) -> list[str]:
@@ -128,7 +139,7 @@ def _launch_until_ready(data: Path, binaries: Path, account: Account) -> None:
         elif server is None:
             pause = next(pauses, None)
             if pause is None:
-                raise EnvironmentFault(f"Postgres did not start. Its log ends: {postmaster.log_end(data)}")
+                raise _failed(data, "Postgres did not start. Its log ends", postmaster.log_end(data))
             time.sleep(pause)
             _launch(data, binaries, account)
         elif time.monotonic() > until:

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from db import embedded, postmaster
-from models.errors import Code, EnvironmentFault
+from models.errors import Code, EnvironmentFault, StoreFull
 
 pytestmark = pytest.mark.slow  # each takes under three seconds, all of them half a minute
 
@@ -215,3 +215,17 @@ def test_a_server_that_cannot_start_shows_the_end_of_its_log(root: Path) -> None
     (root / "postgres" / "postgresql.auto.conf").write_text("work_mem = 'nonsense'\n")
     with pytest.raises(EnvironmentFault, match="nonsense"):
         embedded.start(root)
+
+
+def test_a_disk_too_small_for_a_server_is_told_in_a_sentence(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", disk], check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        with pytest.raises(StoreFull, match=r"No space left for Postgres in .*Make room") as raised:
+            embedded.start(disk)
+        assert "\n" not in raised.value.message
+        assert not (disk / "postgres").exists()
+    finally:
+        subprocess.run(["umount", disk], check=True)
