@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 
+import httpx
 import pytest
 
 from models.errors import Code
@@ -38,6 +39,15 @@ def test_a_page_and_its_answer_are_let_go_when_it_was_read(tmp_path: Path) -> No
         del asked
         assert answer.text == "the words"
         assert gone(held)
+
+
+def test_a_request_is_let_go_with_the_picture_that_it_sent(tmp_path: Path) -> None:
+    with ScriptedVllm(lambda _: Said("the words")) as server, reading(server) as engine:
+        gc.collect()
+        for _ in range(8):
+            engine.submit(page(tmp_path)).result(20)
+        kept = [one for one in gc.get_objects() if isinstance(one, httpx.Request) and one.method == "POST"]
+        assert len(kept) < 4
 
 
 @pytest.mark.slow

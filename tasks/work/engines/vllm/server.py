@@ -84,7 +84,7 @@ class Server:
             raise Broken(_why(error)) from error
         raise_for(response)
         self.moved_at = time.monotonic()
-        return response.content
+        return _let_go(response).content
 
     async def check_health(self) -> None:
         """Raises Away when /health says that its engine is dead; a server without one is believed."""
@@ -137,7 +137,7 @@ class Server:
     async def _get(self, path: str) -> httpx.Response:
         try:
             async with asyncio.timeout(_ASK_S):
-                return await self.client.get(f"{self.url}{path}")
+                return _let_go(await self.client.get(f"{self.url}{path}"))
         except TimeoutError as error:
             raise Away(f"{path} was not answered in {_ASK_S:.0f} s") from error
         except httpx.HTTPError as error:
@@ -153,6 +153,16 @@ def connect(api_key: str) -> httpx.AsyncClient:
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=_IDLE_S),
         trust_env=False,
     )
+
+
+def _let_go(response: httpx.Response) -> httpx.Response:
+    """A response that was read, without its stream.
+
+    httpx binds the two to each other: with them the request and its picture would stay until Python looks
+    for garbage.
+    """
+    response.stream = httpx.ByteStream(b"")
+    return response
 
 
 def without_secrets(url: str) -> str:
