@@ -68,8 +68,9 @@ def set_prefect_variables(root: Path, environ: MutableMapping[str, str]) -> None
     environ.setdefault("PREFECT_HOME", str(root / "prefect"))
     environ.setdefault("DO_NOT_TRACK", "1")
     environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
-    # A server of one's own gets the records of its runs all the same; the terminal shows progress.
-    environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "WARNING")
+    # A server of one's own gets the records of its runs all the same; the terminal shows progress, and a line
+    # about what ended a run, where Prefect would show the traceback as well.
+    environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
     if not environ.get("PREFECT_API_URL"):
         environ.setdefault("PREFECT_LOGGING_LEVEL", "WARNING")
 

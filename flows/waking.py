@@ -28,17 +28,24 @@ def check_drains(profile: Profile, queue: str, *, reads: bool = True) -> None:
     check_named_server()
     with get_client(sync_client=True) as client:
         for name in drains_of(profile, queue):
-            try:
-                client.read_deployment_by_name(name)
-            except ObjectNotFound as error:
+            if not _has_place(client, name):
                 raise EnvironmentFault(
-                    f"The Prefect server has no deployment {name}. Run 'pagemill up', or use --here to do "
-                    "the work in this process.",
+                    f"The Prefect server has no deployment {name} with pool and queue. Run 'pagemill up', or "
+                    "use --here to do the work in this process.",
                     Code.NOT_FOUND,
-                ) from error
+                )
         _check_workers(client, "cpu", "pagemill up")
         if reads and profile.vlm is not None:
             _check_workers(client, "gpu", f"pagemill up --gpu {profile.name}")
+
+
+def _has_place(client: SyncPrefectClient, name: str) -> bool:
+    """A deployment whose pool or queue somebody has deleted takes runs that nobody ever gets."""
+    try:
+        found = client.read_deployment_by_name(name)
+    except ObjectNotFound:
+        return False
+    return found.work_pool_name is not None and found.work_queue_name is not None
 
 
 def _check_workers(client: SyncPrefectClient, pool: str, command: str) -> None:

@@ -1,13 +1,7 @@
 """A backfill with a Prefect server wakes the drains; each waits for what the one before is still at."""
 
 import datetime as dt
-import os
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
-from urllib.error import URLError
 
 import pytest
 import sqlalchemy as sa
@@ -27,28 +21,20 @@ from models.review import Action, Decision, PageRef
 from models.stage import Stage
 from tasks.register import register_roots
 from tests import factories
+from tests.e2e.shell import Shell
 from tests.flows.backfilling import OTHER, Backfills, backfills_in
+from tests.flows.prefects import prefect_server
 from tests.flows.yard import Yard, saying
-
-_PORT = 4471
-_URL = f"http://127.0.0.1:{_PORT}/api"
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A Prefect server of our own, named in the settings of this process."""
-    home = tmp_path_factory.mktemp("prefect")
-    env = os.environ | {"PREFECT_HOME": str(home), "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
-    command = [sys.executable, "-m", "prefect", "server", "start", "--port", str(_PORT)]
-    with (home / "log").open("wb") as log:
-        process = subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
-    try:
-        _wait_for_health(process)
-        with temporary_settings({PREFECT_API_URL: _URL}):
-            yield _URL
-    finally:
-        process.terminate()
-        process.wait(30)
+    """A Prefect server of our own without deployments, named in the settings of this process."""
+    with (
+        prefect_server(tmp_path_factory.mktemp("prefect")) as url,
+        temporary_settings({PREFECT_API_URL: url}),
+    ):
+        yield url
 
 
 @pytest.fixture
@@ -91,6 +77,39 @@ def test_drains_are_asked_for_on_the_queue_behind_the_schedule_and_the_rest_is_l
     assert [row.ended_at for row in again.yard.rows("backfill")] == [None]
 
 
+@pytest.mark.slow
+def test_a_deployment_whose_pool_was_deleted_is_told_and_up_mends_it(server: str) -> None:
+    deployments = read_file(find_file()).deployments
+    with SyncPrefectClient(server) as client:
+        for has_pool in (True, False, True):
+            if has_pool:
+                make_pools(client, 1)
+                register(client, deployments)
+                report_worker(client, "cpu")
+                check_drains(profiles.get("ppocr"), BACKFILL)
+            else:
+                client.delete_work_pool("cpu")
+                # As a worker does, which makes its pool where it is missing.
+                make_pools(client, 1)
+                report_worker(client, "cpu")
+                with pytest.raises(
+                    EnvironmentFault, match=r"no deployment split/cpu-backfill.*'pagemill up'"
+                ):
+                    check_drains(profiles.get("ppocr"), BACKFILL)
+
+
+@pytest.mark.slow
+def test_a_command_that_the_server_cannot_serve_says_so_in_a_line(
+    server: str, again: Backfills, postgres: str
+) -> None:
+    shell, told = Shell(again.yard.home), {"PAGEMILL_DATABASE_URL": postgres, "PREFECT_API_URL": server}
+    done = shell.run("backfill", "--all", "--go", "--profile", "glm-ocr", **told)
+    assert done.returncode == 4
+    assert "'pagemill up" in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert again.yard.rows("backfill") == []
+
+
 def report_worker(client: SyncPrefectClient, pool: str) -> None:
     """As a worker does every half minute."""
     beat = "/work_pools/{work_pool_name}/workers/heartbeat"
@@ -126,14 +145,3 @@ def test_a_drain_waits_while_somebody_is_at_work_in_the_stages_before_its_own(ya
     later = sa.update(t).values(not_before=sa.func.now() + dt.timedelta(hours=1))
     yard.database.run(lambda conn: conn.execute(later))
     assert not is_idle(mill, [Stage.SPLIT], [])
-
-
-def _wait_for_health(process: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + 180
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{_URL}/health", timeout=5):
-                return
-        except (URLError, TimeoutError, ConnectionError):
-            time.sleep(0.5)
-    pytest.fail("the Prefect server did not start")

@@ -52,16 +52,16 @@ def test_prefect_stays_in_the_home_quiet_and_without_telemetry(tmp_path: Path) -
         "PREFECT_HOME": str(tmp_path / "prefect"),
         "DO_NOT_TRACK": "1",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "WARNING",
+        "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
         "PREFECT_LOGGING_LEVEL": "WARNING",
     }
 
 
-def test_a_server_of_ones_own_gets_all_records_and_the_terminal_warnings(tmp_path: Path) -> None:
+def test_a_server_of_ones_own_gets_all_records_and_the_terminal_no_traceback(tmp_path: Path) -> None:
     environ = {"PREFECT_API_URL": "http://prefect:4200/api"}
     set_prefect_variables(tmp_path, environ)
     assert "PREFECT_LOGGING_LEVEL" not in environ
-    assert environ["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] == "WARNING"
+    assert environ["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] == "CRITICAL"
 
 
 def test_what_is_set_already_stays(tmp_path: Path) -> None:
