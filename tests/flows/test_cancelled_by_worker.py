@@ -59,7 +59,6 @@ def variables(yard: Yard, postgres: str, vllm: ScriptedVllm) -> dict[str, str]:
         "PAGEMILL_VECTORS": "false",
         "PAGEMILL_OCR_URL": vllm.url,
         "PAGEMILL_OCR_GOLDEN": "false",
-        "PAGEMILL_OCR_GOLDEN": "false",
     }
 
 
