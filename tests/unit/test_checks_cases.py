@@ -126,6 +126,44 @@ def test_c13_descriptions_are_kept_apart_and_are_answers() -> None:
     assert "text-lost" not in codes(reading)
 
 
+HTML_PAGE = "".join(
+    [
+        div("Section-Header", "<h1>Report</h1>"),
+        div("Section-Header", "<h2>Pumps</h2>"),
+        div("Section-Header", "<h3>Main pump</h3>"),
+        div("Text", "<p>It ran.<sup>1</sup> H<sub>2</sub>O, 5 m<sup>2</sup></p>"),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("parser", "answer"),
+    [
+        ("chandra", HTML_PAGE),
+        ("chandra-2", HTML_PAGE),
+        ("markdown", "# Report\n\n## Pumps\n\n### Main pump\n\nIt ran.$^{1}$ H$_{2}$O, 5 m$^2$"),
+        (
+            "markdown",
+            "# Report\n## Pumps\n### Main pump\nIt ran.<sup>1</sup> H<sub>2</sub>O, 5 m<sup>2</sup>",
+        ),
+        (
+            "markdown",
+            "\\section{Report}\n\\subsection{Pumps}\n\\subsubsection{Main pump}\n\n"
+            "It ran.$^1$ H$_2$O, 5 m$^{2}$",
+        ),
+    ],
+    ids=["chandra", "chandra-2", "glm-ocr", "html-in-markdown", "latex"],
+)
+def test_c15_headings_and_raised_print_have_one_form_whatever_the_model(parser: Parser, answer: str) -> None:
+    blocks = [(block.type, block.level, block.text) for block in read_as(parser, answer).blocks]
+    assert blocks == [
+        (BlockType.HEADING, 1, "Report"),
+        (BlockType.HEADING, 2, "Pumps"),
+        (BlockType.HEADING, 3, "Main pump"),
+        (BlockType.PARAGRAPH, 0, "It ran.¹ H₂O, 5 m²"),
+    ]
+
+
 def test_c19_gibberish_without_end_is_more_than_the_ink_draws() -> None:
     rng = random.Random(5)
     words = ["".join(rng.choices("aeinrst", k=rng.randint(3, 9))) for _ in range(4_000)]
