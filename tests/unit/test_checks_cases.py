@@ -148,8 +148,7 @@ HTML_PAGE = "".join(
         ),
         (
             "markdown",
-            "\\section{Report}\n\\subsection{Pumps}\n\\subsubsection{Main pump}\n\n"
-            "It ran.$^1$ H$_2$O, 5 m$^{2}$",
+            "\\section{Report}\n\\subsection{Pumps}\n\\subsubsection{Main pump}\nIt ran.$^1$ H$_2$O, 5 m$^2$",
         ),
     ],
     ids=["chandra", "chandra-2", "glm-ocr", "html-in-markdown", "latex"],
