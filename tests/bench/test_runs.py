@@ -20,10 +20,12 @@ ROW = {"command_peak_mb": 500, "worker_peak_mb": 150}
 
 def test_a_child_knows_one_more_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(profiles, "PROFILES", dict(profiles.PROFILES))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     made = toys.GLM.model_copy(update={"name": "mine", "ladder": ()})
     environ = child.environ(made, PAGEMILL_HOME="/somewhere")
     assert environ["PAGEMILL_HOME"] == "/somewhere"
     assert environ["PATH"] == os.environ["PATH"]
+    assert "PYTHONDONTWRITEBYTECODE" not in environ
     assert child.admit(environ) == profiles.get("mine") == made
     assert child.command("ingest", "a.pdf")[-3:] == ["bench.child", "ingest", "a.pdf"]
 
