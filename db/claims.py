@@ -171,17 +171,17 @@ def wake_documents(connection: sa.Connection, claims: Iterable[Claim]) -> None:
     """Make documents ready to load whose split is finished and whose pages have all ended.
 
     The document's row is locked before its pages are looked at: of two transactions that end the last two
-    pages, the second sees the first's.
+    pages, or the last page and the split, the second sees the first's.
     """
     keys = {(claim.document_id, claim.recipe_id) for claim in claims}
     if not keys:
         return
-    waiting = sa.select(t.c.id).where(
+    unended = sa.select(t.c.id).where(
         sa.tuple_(t.c.document_id, t.c.recipe_id).in_(keys),
         t.c.page_no == 0,
-        is_status(ClaimStatus.WAITING),
+        is_status(ClaimStatus.WAITING) | is_status(ClaimStatus.LEASED),
     )
-    locked = connection.scalars(waiting.order_by(t.c.id).with_for_update()).all()
+    locked = connection.scalars(unended.order_by(t.c.id).with_for_update()).all()
     page = t.alias("page")
     unfinished = sa.exists().where(
         page.c.document_id == t.c.document_id,
@@ -189,7 +189,7 @@ def wake_documents(connection: sa.Connection, claims: Iterable[Claim]) -> None:
         page.c.page_no > 0,
         page.c.status.in_(_UNFINISHED),
     )
-    ready = sa.update(t).where(t.c.id.in_(locked), ~unfinished)
+    ready = sa.update(t).where(t.c.id.in_(locked), is_status(ClaimStatus.WAITING), ~unfinished)
     values = {"stage": Stage.LOAD, "status": ClaimStatus.READY, "attempt": 0, "crashes": 0, **_ready_now()}
     connection.execute(ready.values(values))
 

@@ -211,6 +211,26 @@ def test_the_last_two_pages_may_end_at_the_same_moment(database: Database) -> No
     assert len(lease(database, Stage.LOAD)) == 5
 
 
+def test_the_last_page_may_end_at_the_moment_when_the_split_does(database: Database) -> None:
+    register(database, intake("/a.pdf"))
+    claim = lease(database, Stage.SPLIT)[0]
+    database.run(lambda conn: steps.pages.save_pages(conn, claim, [steps.page(1)]))
+    prepare(database)
+    (page,) = lease(database, Stage.OCR)
+
+    def end() -> None:
+        database.run(lambda conn: steps.readings.save(conn, [result(page)]))
+
+    ending = threading.Thread(target=end)
+    with database.begin() as connection:
+        steps.pages.finish_split(connection, claim, steps.DocumentFacts(1))
+        ending.start()
+        # Neither sees yet what the other did.
+        ending.join(0.3)
+    ending.join()
+    assert len(lease(database, Stage.LOAD)) == 1
+
+
 def test_a_refused_document_says_why_and_its_pages_are_not_begun(database: Database) -> None:
     register(database, intake("/a.pdf"))
     claim = lease(database, Stage.SPLIT)[0]
