@@ -9,6 +9,7 @@ from db import tables
 from db.backfill_selection import documents
 from models.backfill import Backfill, Selection
 from models.compare import PageChange, Pair, Side
+from models.stage import ClaimStatus
 from models.text import printable
 from models.verdict import Verdict
 
@@ -23,9 +24,11 @@ def pairs(connection: sa.Connection, backfill: Backfill, selection: Selection) -
         .limit(1)
         .scalar_subquery()
     )
+    # Until it has ended, the edition is that of an earlier time under the same recipe.
+    made = sa.case((c.c.status == ClaimStatus.DONE.value, c.c.edition_id))
     is_mine = (c.c.document_id == d.c.id) & (c.c.recipe_id == backfill.recipe_id) & (c.c.page_no == 0)
     query = (
-        sa.select(d.c.id, sa.func.coalesce(name, ""), d.c.edition_id, member.c.before_id, c.c.edition_id)
+        sa.select(d.c.id, sa.func.coalesce(name, ""), d.c.edition_id, member.c.before_id, made)
         .join_from(member, d, d.c.id == member.c.document_id)
         .outerjoin(c, is_mine)
         .where(member.c.backfill_id == backfill.id)

@@ -139,6 +139,9 @@ def _promote(connection: sa.Connection, pair: Pair) -> bool:
 
 
 def _roll_back(connection: sa.Connection, pair: Pair) -> bool:
+    if pair.made_id == pair.before_id:
+        # It made nothing new: what stood before the shown edition is none of its business.
+        return False
     before = switches.previous(connection, pair.document_id)
     if before is None or switches.base(connection, pair.document_id) != pair.made_id:
         return False
