@@ -46,6 +46,13 @@ def test_a_batch_that_is_being_seated_makes_it_neither_grow_nor_shrink() -> None
     assert steering.limit == 16
 
 
+def test_a_server_that_has_not_taken_in_what_is_open_gets_no_more() -> None:
+    steering = Steering(4, 256)
+    for running in (4, 8, 16, 16, 16, 16, 16):
+        steering.observe(Sample(running), open_now=steering.limit)
+    assert steering.limit == 32
+
+
 def test_a_fixed_number_is_kept() -> None:
     assert set(settled(8, least=20, most=20)) == {20}
 

@@ -8,13 +8,17 @@ _PATIENCE = 4
 """Samples with too many waiting, in a row, before there are fewer: a server that has just been given a batch
 needs some steps to seat it."""
 
+_SEEN = 0.75
+"""A server that runs fewer of the open requests has not taken the others in yet: it needs no more."""
+
 
 class Steering:
     """`limit`: requests that may be open, between `least` and `most`.
 
-    Grows while all are open and none of them waits: twofold until the first time one waits, by an eighth from
-    then on. Shrinks to what runs and a reserve when more wait than that reserve for long. The reserve, an
-    eighth of what runs, is what is seated at once when a request ends, so that no seat is ever empty.
+    Grows while all are open, the server knows of them and none waits: twofold until the first time one waits,
+    by an eighth from then on. Shrinks to what runs and a reserve when more wait than that reserve for long. The
+    reserve, an eighth of what runs, is what is seated at once when a request ends, so that no seat is ever
+    empty.
     """
 
     def __init__(self, least: int, most: int) -> None:
@@ -37,7 +41,8 @@ class Steering:
                 self._set(min(self.limit, most_run + self._reserve(most_run)))
         else:
             self._crowded = 0
-            if not sample.waiting and open_now >= self.limit:
+            is_seen = sample.running >= _SEEN * open_now
+            if not sample.waiting and open_now >= self.limit and is_seen:
                 self._set(self.limit * 2 if self._is_new else self.limit + self._reserve(self.limit))
         return self.limit != before or self._crowded > 0
 
