@@ -16,9 +16,9 @@ class Steering:
     """`limit`: requests that may be open, between `least` and `most`.
 
     Grows while all are open, the server knows of them and none waits: twofold until the first time one waits,
-    by an eighth from then on. Shrinks to what runs and a reserve when more wait than that reserve for long. The
-    reserve, an eighth of what runs, is what is seated at once when a request ends, so that no seat is ever
-    empty.
+    by an eighth from then on. Shrinks to what runs and a reserve when more wait than that reserve for long.
+    The reserve, an eighth of what runs, is what is seated at once when a request ends, so that no seat is
+    ever empty.
     """
 
     def __init__(self, least: int, most: int) -> None:
