@@ -67,6 +67,27 @@ def test_a_request_that_ends_late_takes_nothing_of_the_next_try(tmp_path: Path) 
     assert asyncio.run(turn()) == 1
 
 
+def test_what_broke_after_a_server_was_asked_whether_it_lives_is_not_excused(tmp_path: Path) -> None:
+    async def fail(job: Job, server: Server) -> Reading:
+        raise Broken("connection lost")
+
+    async def turn() -> tuple[Job, Job]:
+        dispatcher, server = in_hand(fail)
+        early, late = Job(page(tmp_path, 0), Future()), Job(page(tmp_path, 1), Future())
+        dispatcher.put(early)
+        await asyncio.sleep(0)
+        asked_with = server.failed
+        server.broken.append(late)
+        dispatcher.excuse(server, asked_with)
+        dispatcher.fell(server)
+        dispatcher.close()
+        return early, late
+
+    early, late = asyncio.run(turn())
+    assert (early.breaks, early.deaths) == (1, 0)
+    assert (late.breaks, late.deaths) == (0, 1)
+
+
 def test_the_name_of_a_request_under_way_tells_nothing_of_its_page(tmp_path: Path) -> None:
     async def wait(job: Job, server: Server) -> Reading:
         raise await asyncio.sleep(1, Broken("closed"))

@@ -76,18 +76,23 @@ class Dispatcher:
         for job in lost:
             self._survive(job)
 
-    def excuse(self, server: Server) -> None:
-        """The server lives and works: what it broke off is sent again a few times, what was late is over."""
-        for job in server.broken:
+    def excuse(self, server: Server, failed: Sequence[Job]) -> None:
+        """The server lives and works: what it broke off is sent again a few times, what was late is over.
+
+        `failed`: what had failed before it was asked whether it lives. What failed since may be its death.
+        """
+        broken = [job for job in server.broken if job in failed]
+        overdue = [job for job in server.overdue if job in failed]
+        server.broken = [job for job in server.broken if job not in failed]
+        server.overdue = [job for job in server.overdue if job not in failed]
+        for job in broken:
             job.breaks += 1
             if job.breaks >= _MOST_BREAKS:
                 job.fail(EngineUnavailable(f"The OCR server broke off this page {job.breaks} times."))
             else:
                 self._put_later(job, _BREAK_PAUSE_S * 2**job.breaks)
-        for job in server.overdue:
+        for job in overdue:
             job.fail(_too_late())
-        server.broken.clear()
-        server.overdue.clear()
         self.pump()
 
     def give_up(self, reason: str) -> int:

@@ -65,7 +65,7 @@ class Keeper:
         server = self._server
         if before and self._last and self._last.is_younger_than(before):
             self._dispatcher.fell(server)
-        self._dispatcher.excuse(server)
+        self._dispatcher.excuse(server, server.failed)
         waited = time.monotonic() - self._away_since
         log.info("OCR server ready url=%s after=%.1fs", server.label, waited)
         server.is_proven, server.reason, server.refusal = True, "", None
@@ -88,9 +88,9 @@ class Keeper:
 
     async def _look(self) -> float:
         """Look at a server that is trusted; says when to look again."""
-        server = self._server
+        server, failed = self._server, self._server.failed
         try:
-            if server.broken or server.overdue:
+            if failed:
                 await server.check_health()
             if server.overdue:
                 await server.prove(server.vlm.first_token_s)
@@ -99,7 +99,7 @@ class Keeper:
         except Away as error:
             self._fall(error)
             return 0.0
-        self._dispatcher.excuse(server)
+        self._dispatcher.excuse(server, failed)
         if sample is None:
             return _LOOK_S
         if self._last:

@@ -61,6 +61,11 @@ class Server:
     """Set after the first look."""
 
     @property
+    def failed(self) -> list[Job]:
+        """Broken and overdue, as they are now."""
+        return [*self.broken, *self.overdue]
+
+    @property
     def room(self) -> int:
         """Requests that may be sent now; none while it is not known whether it still lives."""
         is_trusted = self.is_proven and not self.broken and not self.overdue
