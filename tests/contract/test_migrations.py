@@ -52,7 +52,7 @@ def drift(database: Database) -> list[object]:
 
 
 def test_there_is_one_head() -> None:
-    assert ScriptDirectory.from_config(migrate.config()).get_heads() == [migrate.head()]
+    assert len(ScriptDirectory.from_config(migrate.config()).get_heads()) == 1
 
 
 @pytest.mark.slow
