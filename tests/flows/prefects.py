@@ -55,7 +55,7 @@ def ended(command: list[str], env: dict[str, str], log: Path) -> "Iterator[subpr
         yield process
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(120)
 
 
 def artifacts_of(url: str, flow_run_id: UUID | str) -> dict[str, Any]:
