@@ -37,6 +37,7 @@ _LOOK_PX = 1820
 """Long edge at which a page is looked at first, where a recipe's own is much longer. On scans of 8 to 10 pt
 the height of letters comes out as at 3,000 px; at 1,540 it was 15 to 45 % too large."""
 _MUCH = 1.2
+"""A second look is worth its time only on a picture so much longer."""
 _SMALL_PX = 8.0
 """Lower letters run together: they are looked at again on a larger picture."""
 _LOOK_ZOOM, _MAX_ZOOM = 3.0, 2.0
@@ -64,9 +65,9 @@ def preprocess_page(  # noqa: PLR0917 (a pool passes arguments by position)
     """Prepare page `page` (or the page of these facts) as `recipe` says and put it into the store.
 
     The image is upright, straight where the recipe asks for it, and as large as its resolution, pixels and
-    grid say. Pictures are enlarged only to the recipe's fewest pixels or when tiny, up to 4 times; a side
-    under 64 px is filled up with white. The transform leads back to the page as displayed. Equal pages under
-    equal recipes give equal hashes.
+    grid say. Pictures are enlarged only to the recipe's fewest pixels or when tiny, up to 4 times, and a
+    PDF's scan, where its print decides, to twice its pixels; a side under 64 px is filled up with white. The
+    transform leads back to the page as displayed. Equal pages under equal recipes give equal hashes.
 
     Raises PageFailed (render-failed, too-large, needs-password); StoreFull; EnvironmentFault; SourceGone.
     """
@@ -177,7 +178,8 @@ def _kept(sheet: Sheet, plan: _Plan, source: Drawable, recipe: Recipe, store_roo
     ink = seen.ink or blank.measure(sheet.picture)
     data = io.BytesIO()
     sheet.picture.save(data, "JPEG", quality=recipe.jpeg_quality)
-    is_poor = choice.scale < source.least_scale and choice.reason != "legible"
+    # A coarse scan is as it came: nothing of it was lost.
+    is_poor = choice.scale < min(source.least_scale, source.natural) and choice.reason != "legible"
     return PageImage(
         sha256=Store(store_root).put(data.getvalue(), SUFFIX),
         suffix=SUFFIX,

@@ -53,6 +53,12 @@ def test_a_small_photograph_is_not_enlarged(tmp_path: Path) -> None:
     assert (made.width_px, made.height_px) == pytest.approx((600, 800), abs=14)
 
 
+def test_a_photograph_coarser_than_print_may_be_is_not_called_downscaled(tmp_path: Path) -> None:
+    made = _made(tmp_path, factories.scan_pdf(_photo(600, 800), dpi=50))
+    assert made.height_px == pytest.approx(800, abs=14)
+    assert made.notes == ()
+
+
 def test_small_print_of_a_coarse_scan_is_enlarged_to_twice_its_size_at_most(tmp_path: Path) -> None:
     made = _made(
         tmp_path, factories.scan_pdf(prints.page(size_px=7, width=600, height=800, lines=40), dpi=72)
