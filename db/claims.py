@@ -16,10 +16,9 @@ from db.tables import document
 from models.claim import Claim, Failure, Outstanding
 from models.document import DocumentStatus
 from models.errors import Code, DocumentRejected, PagemillError, PermanentError
-from models.stage import ClaimStatus, Stage
+from models.stage import UNFINISHED, ClaimStatus, Stage
 from models.text import clean
 
-_UNFINISHED = (ClaimStatus.READY, ClaimStatus.LEASED, ClaimStatus.WAITING)
 _FREE = {"owner": None, "leased_at": None, "leased_until": None}
 
 
@@ -187,7 +186,7 @@ def wake_documents(connection: sa.Connection, claims: Iterable[Claim]) -> None:
         page.c.document_id == t.c.document_id,
         page.c.recipe_id == t.c.recipe_id,
         page.c.page_no > 0,
-        page.c.status.in_(_UNFINISHED),
+        page.c.status.in_(UNFINISHED),
     )
     ready = sa.update(t).where(t.c.id.in_(locked), is_status(ClaimStatus.WAITING), ~unfinished)
     values = {"stage": Stage.LOAD, "status": ClaimStatus.READY, "attempt": 0, "crashes": 0, **_ready_now()}

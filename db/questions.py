@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from db.tables import claim as t
-from models.stage import ClaimStatus
+from models.stage import BUSY, ClaimStatus
 
 
 @cache
@@ -43,16 +43,15 @@ def expired() -> sa.Select[Any]:
 
 @cache
 def looking(*, is_of_profile: bool) -> sa.Executable:
-    """Of `of_stages`: counts of what is due, due later and leased, and when the first is due later."""
+    """Of `of_stages`: counts of what is due, due later and leased."""
     is_ready = is_status(ClaimStatus.READY)
     is_due = t.c.not_before <= sa.func.now()
     query = sa.select(
         sa.func.count().filter(is_ready, is_due),
         sa.func.count().filter(is_ready, ~is_due),
         sa.func.count().filter(is_status(ClaimStatus.LEASED)),
-        sa.func.min(t.c.not_before).filter(is_ready, ~is_due),
     ).where(t.c.stage.in_(sa.bindparam("of_stages", expanding=True)))
-    query = query.where(t.c.status.in_([ClaimStatus.READY, ClaimStatus.LEASED]))
+    query = query.where(t.c.status.in_(BUSY))
     return query.where(t.c.profile == sa.bindparam("of_profile")) if is_of_profile else query
 
 

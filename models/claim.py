@@ -46,8 +46,6 @@ class Outstanding:
     """Free later: waiting after a failed try."""
     leased: int
     """In somebody's hands."""
-    next_at: dt.datetime | None
-    """When the first of the delayed becomes free."""
 
     @property
     def total(self) -> int:

@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 
 from models.document import DocumentStatus
-from models.verdict import Verdict
+from models.verdict import UNREADABLE, Verdict
 from models.work import PageToLoad
-
-_UNREADABLE = frozenset({Verdict.BAD, Verdict.SKIPPED})
 
 
 def document_status(verdicts: Sequence[Verdict], *, is_repaired: bool) -> DocumentStatus:
@@ -15,7 +13,7 @@ def document_status(verdicts: Sequence[Verdict], *, is_repaired: bool) -> Docume
     One bad page makes it partial, never lost. A file that had to be repaired and has blank pages was most
     likely cut off while it was copied: a person has to look.
     """
-    bad = sum(verdict in _UNREADABLE for verdict in verdicts)
+    bad = sum(verdict in UNREADABLE for verdict in verdicts)
     if bad:
         return DocumentStatus.FAILED if bad == len(verdicts) else DocumentStatus.PARTIAL
     is_cut_off = is_repaired and Verdict.BLANK in verdicts
@@ -33,7 +31,7 @@ def status_of(pages: Sequence[PageToLoad], *, is_repaired: bool) -> DocumentStat
 def reason(pages: Sequence[PageToLoad], *, is_repaired: bool) -> tuple[str | None, str | None]:
     """Code and message for the document's own line: of its first bad page, or that the file looks cut off."""
     for page in pages:
-        if page.verdict in _UNREADABLE:
+        if page.verdict in UNREADABLE:
             return page.code, f"Page {page.page_no}: {page.message}" if page.message else None
     blank = sum(page.verdict is Verdict.BLANK and not page.is_settled for page in pages)
     if is_repaired and blank:
@@ -43,4 +41,4 @@ def reason(pages: Sequence[PageToLoad], *, is_repaired: bool) -> tuple[str | Non
 
 
 def _is_decided(page: PageToLoad) -> bool:
-    return page.is_settled and page.verdict not in _UNREADABLE
+    return page.is_settled and page.verdict not in UNREADABLE

@@ -29,6 +29,12 @@ class ClaimStatus(StrEnum):
     FAILED = "failed"
 
 
+BUSY = (ClaimStatus.READY, ClaimStatus.LEASED)
+"""Somebody works on it, or is to."""
+UNFINISHED = (*BUSY, ClaimStatus.WAITING)
+ENDED = (ClaimStatus.DONE, ClaimStatus.FAILED)
+
+
 class Outcome(StrEnum):
     """How a stage run ended, or a whole run."""
 

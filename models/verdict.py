@@ -32,6 +32,11 @@ class Verdict(StrEnum):
     SKIPPED = "skipped"
 
 
+UNREADABLE = frozenset({Verdict.BAD, Verdict.SKIPPED})
+"""Of pages that have no text to show."""
+DOUBTFUL = frozenset({Verdict.BAD, Verdict.SUSPECT})
+"""Of pages that a person should look at."""
+
 REPAIRS = frozenset(
     {
         "fence-stripped",

@@ -19,7 +19,7 @@ def standing(monkeypatch: pytest.MonkeyPatch, ready: int, coming: int) -> None:
     """So many pages are ready, so many documents are still being split."""
 
     def outstanding(_conn: object, stages: list[Stage], _profile: str) -> Outstanding:
-        return Outstanding(ready if stages == [Stage.PREPROCESS] else coming, 0, 0, None)
+        return Outstanding(ready if stages == [Stage.PREPROCESS] else coming, 0, 0)
 
     monkeypatch.setattr(claims, "outstanding", outstanding)
 

@@ -1,7 +1,5 @@
 """Shapes of models: geometry for any numbers, text layers, sums and what an edition says."""
 
-import datetime as dt
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -131,7 +129,7 @@ def test_documents_of_a_batch_are_told_in_order_whatever_became_of_them() -> Non
 
 
 def test_outstanding_work_is_free_later_or_in_hands() -> None:
-    assert Outstanding(ready=3, delayed=2, leased=1, next_at=dt.datetime.now(dt.UTC)).total == 6
+    assert Outstanding(ready=3, delayed=2, leased=1).total == 6
 
 
 def test_failed_work_is_not_left_over() -> None:
