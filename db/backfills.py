@@ -7,9 +7,10 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from db import runs, tables
-from models.backfill import Backfill, Standing, Wish
+from models.backfill import Backfill, Spent, Standing, Wish
 from models.document import DocumentStatus
 from models.errors import Code, ConfigurationError
+from models.reading import ReadingSource
 from models.recipe import Recipe
 from models.stage import ClaimStatus
 
@@ -57,6 +58,18 @@ def last_of(connection: sa.Connection, wish: Wish, recipe: Recipe) -> Backfill:
     """The last backfill of an equal wish, ended or not. Raises ConfigurationError (not-found)."""
     query = sa.select(t.c.id).where(t.c.digest == wish.digest(recipe))
     return get(connection, connection.scalar(query.order_by(t.c.id.desc()).limit(1)) or 0)
+
+
+def latest(connection: sa.Connection, most: int) -> tuple[Backfill, ...]:
+    """The last `most` backfills, the newest first."""
+    rows = connection.execute(sa.select(t).order_by(t.c.id.desc()).limit(most))
+    return tuple(map(_backfill, rows))
+
+
+def stays_open(connection: sa.Connection, backfill_id: int) -> bool:
+    """Whether it has not ended; if so it does not end before the transaction does."""
+    is_open = sa.select(t.c.id).where(t.c.id == backfill_id, t.c.ended_at.is_(None))
+    return connection.execute(is_open.with_for_update(read=True)).first() is not None
 
 
 def set_enrolled(connection: sa.Connection, backfill_id: int) -> None:
@@ -120,6 +133,26 @@ def standing(connection: sa.Connection, backfill_id: int) -> Standing:
     return Standing(*connection.execute(query).one())
 
 
+def spent(connection: sa.Connection, backfill: Backfill) -> Spent:
+    """What was read of its documents under its recipe since it began."""
+    r = tables.reading
+    mine = sa.select(member.c.document_id).where(member.c.backfill_id == backfill.id)
+    query = (
+        sa.select(
+            sa.func.count(),
+            sa.func.coalesce(sa.func.sum(r.c.seconds), 0.0),
+            sa.func.coalesce(sa.func.sum(r.c.tokens_in + r.c.tokens_out), 0),
+        )
+        .where(r.c.recipe_id == backfill.recipe_id, r.c.document_id.in_(mine))
+        .where(r.c.source == ReadingSource.OCR.value, r.c.cached_from.is_(None))
+        .where(r.c.created_at >= backfill.created_at)
+    )
+    if backfill.ended_at:
+        query = query.where(r.c.created_at <= backfill.ended_at)
+    pages, seconds, tokens = connection.execute(query).one()
+    return Spent(pages, seconds, int(tokens))
+
+
 def _is_one_of(statuses: Sequence[ClaimStatus]) -> sa.ColumnElement[bool]:
     # Written into the statement, one by one: with parameters the partial indexes could not serve it.
     column = tables.claim.c.status
@@ -127,4 +160,5 @@ def _is_one_of(statuses: Sequence[ClaimStatus]) -> sa.ColumnElement[bool]:
 
 
 def _backfill(row: sa.Row[Any]) -> Backfill:
-    return Backfill(row.id, row.recipe_id, row.wish, row.created_at, row.enrolled_at, row.ended_at)
+    times = row.created_at, row.enrolled_at, row.ended_at
+    return Backfill(row.id, row.recipe_id, row.wish, *times, row.cancelled_by)

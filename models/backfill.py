@@ -145,6 +145,19 @@ class Backfill:
     enrolled_at: dt.datetime | None
     """When the last of its documents had been put into the ledger."""
     ended_at: dt.datetime | None
+    cancelled_by: str | None = None
+    """Who ended it before its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a backfill has cost so far."""
+
+    pages: int
+    """Read by an engine; copies of other readings cost nothing."""
+    seconds: float
+    """Of engine work, summed over what was read side by side."""
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)

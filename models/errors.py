@@ -71,6 +71,7 @@ class Code(StrEnum):
     OCR_FAILED = "ocr-failed"
     OCR_REJECTED = "ocr-rejected"
     QUARANTINED = "quarantined"
+    CANCELLED = "cancelled"
     LEDGER_BROKEN = "ledger-broken"
     INTERNAL = "internal"
 

@@ -9,7 +9,16 @@ from functools import partial
 
 import sqlalchemy as sa
 
-from db import backfill_enrol, backfill_plan, backfill_selection, backfills, compare, decisions, switches
+from db import (
+    backfill_cancel,
+    backfill_enrol,
+    backfill_plan,
+    backfill_selection,
+    backfills,
+    compare,
+    decisions,
+    switches,
+)
 from db.engine import Database
 from models.backfill import Backfill, Plan, Selection, Wish
 from models.compare import DocumentComparison, Pair
@@ -87,12 +96,34 @@ def _enrol_some(database: Database, begun: Backfill, run_id: int, after: int) ->
     """The next documents after an id; the last one's id, None where there are no more."""
 
     def work(connection: sa.Connection) -> int | None:
+        if not backfills.stays_open(connection, begun.id):
+            return None
         ids = backfill_enrol.candidates(connection, begun, after, _DOCUMENTS_AT_ONCE)
         pages = backfill_enrol.enrol(connection, begun, run_id, ids) if ids else 0
         log.info("enrolled backfill=%d documents=%d pages_again=%d", begun.id, len(ids), pages)
         return ids[-1] if ids else None
 
     return database.run(work)
+
+
+def cancel(database: Database, backfill_id: int | None) -> tuple[Backfill, int]:
+    """End a backfill for good, by default the last one; says which, and how many documents it leaves.
+
+    What it has read of other documents stays. Killed and started again, it goes on. Raises ConfigurationError
+    (not-found) where there is none, or it has ended by itself.
+    """
+    cancelled = database.run(lambda conn: backfill_cancel.close(conn, backfill_id, person()))
+
+    def take_some(connection: sa.Connection) -> int:
+        ids = backfill_cancel.unfinished(connection, cancelled, _DOCUMENTS_AT_ONCE)
+        backfill_cancel.take_back(connection, cancelled, ids)
+        return len(ids)
+
+    count = 0
+    while taken := database.run(take_some):
+        count += taken
+    log.info("cancelled backfill=%d documents=%d", cancelled.id, count)
+    return cancelled, count
 
 
 def close_ended(database: Database) -> tuple[int, ...]:

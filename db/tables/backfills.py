@@ -18,6 +18,7 @@ backfill = Table(
     now("created_at"),
     Column("enrolled_at", Time),
     Column("ended_at", Time),
+    Column("cancelled_by", sa.Text),
     # Two that ask for the same at once share one.
     Index("ix_backfill_open", "digest", unique=True, postgresql_where=sa.text("ended_at IS NULL")),
 )
