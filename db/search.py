@@ -37,6 +37,11 @@ class _Found:
     def score(self) -> float:
         return sum(1 / (_RRF_K + rank) for rank in (self.text_rank, self.vector_rank) if rank is not None)
 
+    @property
+    def order(self) -> tuple[float, bool]:
+        """Sorts passages, best first: of equal scores what was asked for stands before what is like it."""
+        return -self.score, self.text_rank is None
+
 
 def search(
     connection: sa.Connection, query: str, vector: QueryVector | None = None, limit: int = 10
@@ -44,7 +49,8 @@ def search(
     """The best `limit` passages for a question, the best first; `models.lexemes.parse` says how to ask.
 
     Words must all be found, or where no passage has all of them, any. With `vector`, and where the database
-    has vectors, passages of near meaning too: each ranking adds 1 / (60 + rank) to a passage's score.
+    has vectors, passages of near meaning too: each ranking adds 1 / (60 + rank) to a passage's score. Of two
+    with the same score the one with the words comes first.
     """
     asked = parse(query)
     depth = max(50, 5 * limit)
@@ -54,7 +60,7 @@ def search(
         chunk_id: _Found(by_text.get(chunk_id), *by_vector.get(chunk_id, (None, None)))
         for chunk_id in by_text.keys() | by_vector.keys()
     }
-    best = sorted(found, key=lambda chunk_id: (-found[chunk_id].score, chunk_id))[:limit]
+    best = sorted(found, key=lambda chunk_id: (*found[chunk_id].order, chunk_id))[:limit]
     rows = _rows(connection, best)
     return tuple(_hit(rows[chunk_id], asked, found[chunk_id]) for chunk_id in best)
 

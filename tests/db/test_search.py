@@ -132,6 +132,13 @@ def test_what_both_rankings_find_comes_before_what_one_finds(database: Database)
     assert found[0].score == pytest.approx(1 / 61 + 1 / 62)
 
 
+def test_of_equal_scores_the_passage_with_the_words_comes_first(database: Database) -> None:
+    with_vectors(database)
+    found = hits(database, "car", QueryVector("m", axis(0)))
+    assert shown(found) == ["a car", "a cat", "a feline"]
+    assert found[0].score == found[1].score
+
+
 def test_vectors_of_another_model_are_not_compared(database: Database) -> None:
     with_vectors(database)
     assert hits(database, "pussycat", QueryVector("other", axis(0))) == []
