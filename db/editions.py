@@ -16,6 +16,7 @@ from models.chunk import Chunk
 from models.claim import Claim
 from models.document import DocumentStatus
 from models.edition import reason, status_of
+from models.errors import PASSING
 from models.lexemes import searchable, to_tsvectors
 from models.reading import ReadingSource
 from models.stage import STAGE_VERSION, ClaimStatus, Stage
@@ -135,13 +136,25 @@ def _show(
     if not promotes and row.edition_id is not None:
         return Loaded(edition_id, status, is_new=False, is_shown=row.edition_id == edition_id)
     code, message = reason(pages, is_repaired=row.is_repaired)
-    # Where nothing could be read, what was shown before is better than nothing.
-    shown: int = (row.edition_id or edition_id) if status is DocumentStatus.FAILED else edition_id
+    # What was shown before is better than nothing, and than what the next run will read to the end.
+    stays = status is DocumentStatus.FAILED or _waits(connection, row.edition_id, claim.recipe_id, pages)
+    shown: int = (row.edition_id or edition_id) if stays else edition_id
     values = {"edition_id": shown, "status": status.value, "code": code, "message": message}
     connection.execute(sa.update(t).where(t.c.id == claim.document_id).values(values))
     switches.record(connection, claim.document_id, row.edition_id, shown, kind=switches.LOAD, by=claim.owner)
     supersede(connection, claim.document_id)
     return Loaded(shown, status, is_new=False)
+
+
+def _waits(
+    connection: sa.Connection, shown_id: int | None, recipe_id: int, pages: Sequence[PageToLoad]
+) -> bool:
+    """Whether pages of another recipe than that of what is shown are still to be read by a later run."""
+    if not any(page.reading_id is None and page.code in PASSING for page in pages):
+        return False
+    e = tables.edition
+    known = connection.scalar(sa.select(e.c.recipe_id).where(e.c.id == shown_id))
+    return known is not None and known != recipe_id
 
 
 def _page_to_load(row: sa.Row[Any], reasons: dict[int, tuple[str, str]]) -> PageToLoad:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import Future
 
 import pytest
 
@@ -13,6 +14,7 @@ from cli.export.formats import RENDERERS
 from cli.views import view_of
 from db.search import search
 from models.document import DocumentStatus
+from models.engine import OcrRequest
 from models.errors import Code, EngineUnavailable, PageFailed
 from models.geometry import Box
 from models.reading import Block, BlockType, Reading, ReadingSource
@@ -177,6 +179,31 @@ def test_the_old_readings_stay_searchable_when_nothing_is_read_under_another_rec
     assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
     assert yard.document("a.pdf").edition_id != shown
     assert len(_search(yard, "anchor")) == 1
+
+
+class _Away(LayerEngine):
+    """Cannot be reached for pages with a rudder."""
+
+    def submit(self, request: OcrRequest) -> Future[Reading]:
+        answer = super().submit(request)
+        if any(word.text == "rudder" for word in request.words):
+            answer = Future()
+            answer.set_exception(EngineUnavailable("no answer"))
+        return answer
+
+
+def test_what_is_shown_stays_while_pages_of_another_recipe_wait_for_the_engine(yard: Yard) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf("anchor", "rudder"))
+    yard.ingest(LayerEngine())
+    shown = yard.document("a.pdf").edition_id
+    yard.ingest(_Away(), recipe=("long_edge_px=1000",))
+    document = yard.document("a.pdf")
+    assert (document.status, document.code) == (DocumentStatus.PARTIAL, "engine-unavailable")
+    assert document.edition_id == shown
+    assert len(_search(yard, "anchor")) == len(_search(yard, "rudder")) == 1
+    yard.ingest(saying(PageFailed("torn", Code.OCR_FAILED)), recipe=("long_edge_px=1000",))
+    assert yard.document("a.pdf").edition_id != shown
+    assert _search(yard, "rudder") == ()
 
 
 def test_a_load_killed_before_its_commit_shows_nothing_and_the_next_run_shows_it_once(
