@@ -8,12 +8,11 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from db import backfill_pages, intake, runs, tables
-from db.backfill_pages import ENDED
 from db.backfill_selection import documents
 from models.backfill import BACKFILL_PRIORITY, Backfill, FromStage, Wish
 from models.document import DocumentStatus
 from models.intake import Registered
-from models.stage import ClaimStatus, Stage
+from models.stage import ENDED, ClaimStatus, Stage
 
 c, d, member = tables.claim, tables.document, tables.backfill_document
 

@@ -5,27 +5,26 @@ from typing import Any
 import sqlalchemy as sa
 
 from db import tables
+from db.tables.base import same_page
 from models.backfill import FromStage, Wish
-from models.stage import ClaimStatus
+from models.stage import ENDED, ClaimStatus
 from models.verdict import Verdict
 
 c, r = tables.claim, tables.reading
 whole = tables.claim.alias("whole")
 """The document's own claim."""
 
-ENDED = (ClaimStatus.DONE, ClaimStatus.FAILED)
 _READS = (FromStage.SPLIT, FromStage.PREPROCESS, FromStage.OCR)
 
 
 def ended_pages(recipe_id: int, *columns: sa.ColumnElement[Any]) -> sa.Select[*tuple[Any, ...]]:
     """Pages with a claim under the recipe, with their present reading, of documents that have ended."""
-    is_read = (r.c.document_id == c.c.document_id) & (r.c.page_no == c.c.page_no)
     is_whole = (whole.c.document_id == c.c.document_id) & (whole.c.recipe_id == c.c.recipe_id)
     return (
         sa.select(*columns)
         .select_from(c)
         .join(whole, is_whole & (whole.c.page_no == 0))
-        .outerjoin(r, is_read & (r.c.recipe_id == recipe_id) & r.c.superseded_at.is_(None))
+        .outerjoin(r, same_page(r, c) & (r.c.recipe_id == recipe_id) & r.c.superseded_at.is_(None))
         .where(c.c.recipe_id == recipe_id, c.c.page_no > 0)
         .where(c.c.status.in_(ENDED), whole.c.status.in_(ENDED))
     )
@@ -64,8 +63,7 @@ def _can_be_judged() -> sa.ColumnElement[bool]:
     """Read, not blank, and of a picture whose facts are still known."""
     image = tables.page_image
     pictured = sa.exists().where(
-        image.c.document_id == c.c.document_id,
-        image.c.page_no == c.c.page_no,
+        same_page(image, c),
         image.c.sha256 == r.c.image_sha256,
     )
     return sa.func.coalesce(r.c.verdict != Verdict.BLANK.value, sa.false()) & pictured

@@ -5,17 +5,17 @@ import sqlalchemy as sa
 from db import backfill_pages, backfills, tables
 from db.backfill_enrol import was_read
 from db.backfill_selection import documents
+from db.tables.base import same_page
 from models.backfill import FromStage, Pace, Plan, Selection, Wish
 from models.reading import ReadingSource
 from models.recipe import Recipe
-from models.stage import ClaimStatus, Stage
+from models.stage import BUSY, Stage
 from models.verdict import Verdict
 
 c, d, p = tables.claim, tables.document, tables.page
 
 _NO_RECIPE = -1
 """Of a recipe that was never asked for."""
-_PENDING = (ClaimStatus.READY, ClaimStatus.LEASED)
 _PACE_RUNS = 200
 """Most recent runs that the pace is learnt from."""
 
@@ -81,7 +81,7 @@ def _to_read(connection: sa.Connection, wish: Wish, chosen: sa.CTE, recipe_id: i
     in_chosen = c.c.document_id.in_(sa.select(chosen.c.id))
     again = backfill_pages.ended_pages(recipe_id, sa.func.count())
     pending = sa.select(sa.func.count()).where(
-        in_chosen, c.c.recipe_id == recipe_id, c.c.page_no > 0, c.c.status.in_(_PENDING)
+        in_chosen, c.c.recipe_id == recipe_id, c.c.page_no > 0, c.c.status.in_(BUSY)
     )
     counts = (
         again.where(in_chosen, backfill_pages.is_wanted(wish)),
@@ -94,7 +94,6 @@ def _to_read(connection: sa.Connection, wish: Wish, chosen: sa.CTE, recipe_id: i
 def _never_asked_for(chosen: sa.CTE, recipe_id: int, recipe: Recipe) -> sa.Select[int]:
     """Pages without a claim under the recipe, but for those known to be blank or to look like one read."""
     mine, image, r = tables.claim.alias("mine"), tables.page_image, tables.reading
-    is_mine = (mine.c.document_id == p.c.document_id) & (mine.c.recipe_id == recipe_id)
     same_picture = sa.exists().where(
         r.c.image_sha256 == image.c.sha256,
         r.c.recipe_id == recipe_id,
@@ -103,13 +102,12 @@ def _never_asked_for(chosen: sa.CTE, recipe_id: int, recipe: Recipe) -> sa.Selec
         r.c.superseded_at.is_(None),
     )
     known = sa.exists().where(
-        image.c.document_id == p.c.document_id,
-        image.c.page_no == p.c.page_no,
+        same_page(image, p),
         image.c.preprocess_key == recipe.preprocess_key,
         image.c.is_blank | same_picture,
     )
     return (
         sa.select(sa.func.count())
         .join_from(p, chosen, chosen.c.id == p.c.document_id)
-        .where(~sa.exists().where(is_mine, mine.c.page_no == p.c.page_no), ~known)
+        .where(~sa.exists().where(same_page(mine, p), mine.c.recipe_id == recipe_id), ~known)
     )

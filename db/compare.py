@@ -7,36 +7,30 @@ import sqlalchemy as sa
 
 from db import tables
 from db.backfill_selection import documents
+from db.names import name_of
 from models.backfill import Backfill, Selection
 from models.compare import PageChange, Pair, Side
 from models.stage import ClaimStatus
-from models.text import printable
 from models.verdict import Verdict
 
 
 def pairs(connection: sa.Connection, backfill: Backfill, selection: Selection) -> tuple[Pair, ...]:
     """Documents of a backfill, by id; of an empty selection all of them."""
-    member, d, c, source = tables.backfill_document, tables.document, tables.claim, tables.source
-    name = (
-        sa.select(source.c.uri)
-        .where(source.c.document_id == d.c.id)
-        .order_by(source.c.superseded_at.desc().nulls_first(), source.c.last_seen.desc(), source.c.id)
-        .limit(1)
-        .scalar_subquery()
-    )
+    member, d, c = tables.backfill_document, tables.document, tables.claim
     # Until it has ended, the edition is that of an earlier time under the same recipe.
     made = sa.case((c.c.status == ClaimStatus.DONE.value, c.c.edition_id))
     is_mine = (c.c.document_id == d.c.id) & (c.c.recipe_id == backfill.recipe_id) & (c.c.page_no == 0)
     query = (
-        sa.select(d.c.id, sa.func.coalesce(name, ""), d.c.edition_id, member.c.before_id, made)
+        sa.select(d.c.id, name_of(d.c.id), d.c.edition_id, member.c.before_id, made)
         .join_from(member, d, d.c.id == member.c.document_id)
         .outerjoin(c, is_mine)
         .where(member.c.backfill_id == backfill.id)
     )
+    if backfill.cancelled_by:
+        query = query.where(made.is_not(None))
     if not selection.is_empty:
         query = query.where(d.c.id.in_(documents(selection)))
-    rows = connection.execute(query.order_by(d.c.id))
-    return tuple(Pair(row[0], printable(row[1]), *row[2:]) for row in rows)
+    return tuple(Pair(*row) for row in connection.execute(query.order_by(d.c.id)))
 
 
 def pages(connection: sa.Connection, pair: Pair) -> tuple[PageChange, ...]:

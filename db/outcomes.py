@@ -6,6 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from db import claims, runs, tables
+from db.names import name_of
 from models.outcome import FailedWork, Headway, StageOutcome, Tally
 from models.reading import ReadingSource
 from models.stage import ClaimStatus, Outcome, Stage
@@ -46,23 +47,16 @@ def _outcome(known: dict[str, Any]) -> StageOutcome:
 
 def failures(connection: sa.Connection, run_id: int, most: int = 200) -> tuple[FailedWork, ...]:
     """What failed for good while the run was under way, of documents that it worked on; at most `most`."""
-    source = tables.source
     worked_on = sa.select(t.c.document_id).where(t.c.run_id == run_id)
-    name = (
-        sa.select(source.c.uri)
-        .where(source.c.document_id == claim.c.document_id)
-        .order_by(source.c.last_seen.desc(), source.c.id)
-        .limit(1)
-        .scalar_subquery()
-    )
+    name = name_of(claim.c.document_id)
     query = (
-        sa.select(claim.c.document_id, claim.c.page_no, claim.c.code, claim.c.message, name.label("name"))
+        sa.select(claim.c.document_id, name.label("name"), claim.c.page_no, claim.c.code, claim.c.message)
         .where(_is_lost(connection, run_id), claim.c.document_id.in_(worked_on))
         .order_by(claim.c.document_id, claim.c.page_no)
         .limit(most)
     )
     return tuple(
-        FailedWork(row.document_id, row.name or "", row.page_no, row.code or "", row.message or "")
+        FailedWork(row.document_id, row.name, row.page_no, row.code or "", row.message or "")
         for row in connection.execute(query)
     )
 

@@ -6,13 +6,11 @@ import sqlalchemy as sa
 
 from db import tables
 from db.backfill_enrol import PURGE_LOCK
-from models.stage import ClaimStatus
-from models.verdict import Verdict
+from db.tables.base import same_page
+from models.stage import UNFINISHED, ClaimStatus
+from models.verdict import DOUBTFUL
 
 image, c, r = tables.page_image, tables.claim, tables.reading
-
-_DOUBTFUL = (Verdict.BAD, Verdict.SUSPECT)
-_AT_WORK = (ClaimStatus.READY, ClaimStatus.LEASED, ClaimStatus.WAITING)
 
 
 def needed(connection: sa.Connection, hashes: Collection[str]) -> frozenset[str]:
@@ -26,16 +24,9 @@ def needed(connection: sa.Connection, hashes: Collection[str]) -> frozenset[str]
     of_document = c.c.document_id == image.c.document_id
     # While a page of it is in work, the document itself is waiting.
     mine = of_document & c.c.page_no.in_([0, image.c.page_no])
-    at_work = sa.exists().where(mine, c.c.status.in_(_AT_WORK))
-    failed = sa.exists().where(
-        of_document, c.c.page_no == image.c.page_no, c.c.status == ClaimStatus.FAILED.value
-    )
-    doubtful = sa.exists().where(
-        r.c.document_id == image.c.document_id,
-        r.c.page_no == image.c.page_no,
-        r.c.superseded_at.is_(None),
-        r.c.verdict.in_(_DOUBTFUL),
-    )
+    at_work = sa.exists().where(mine, c.c.status.in_(UNFINISHED))
+    failed = sa.exists().where(same_page(c, image), c.c.status == ClaimStatus.FAILED.value)
+    doubtful = sa.exists().where(same_page(r, image), r.c.superseded_at.is_(None), r.c.verdict.in_(DOUBTFUL))
     source = tables.source
     is_there = sa.exists().where(source.c.document_id == image.c.document_id, source.c.gone_at.is_(None))
     wanted = at_work | failed | doubtful | ~is_there

@@ -6,6 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from db import tables
+from db.names import name_of
 from models.progress import Progress, RecentFailure, StageProgress
 from models.stage import ClaimStatus, Stage
 
@@ -64,15 +65,7 @@ def _last(stage: Stage, before: Stage, counts: Mapping[tuple[Stage, ClaimStatus]
 
 
 def _failures(connection: sa.Connection, run_id: int, most: int) -> tuple[RecentFailure, ...]:
-    source = tables.source
-    name = (
-        sa.select(source.c.uri)
-        .where(source.c.document_id == t.c.document_id)
-        .order_by(source.c.superseded_at.desc().nulls_first(), source.c.id)
-        .limit(1)
-        .scalar_subquery()
-    )
-    columns = [t.c.id.label("claim_id"), sa.func.coalesce(name, "").label("name")]
+    columns = [t.c.id.label("claim_id"), name_of(t.c.document_id).label("name")]
     more = [t.c.document_id, t.c.page_no, t.c.stage, t.c.code, t.c.message]
     failed = _of_run(sa.select(*columns, *more), run_id).where(t.c.status == ClaimStatus.FAILED.value)
     rows = connection.execute(failed.order_by(t.c.ended_at.desc(), t.c.id.desc()).limit(most))

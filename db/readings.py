@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from db import claims, runs, tables
+from db.tables.base import same_page
 from models.claim import Claim
 from models.reading import FinishReason, Reading, ReadingSource
 from models.verdict import Finding, Severity, Verdict
@@ -109,10 +110,9 @@ def cached(connection: sa.Connection, leased: Sequence[Claim]) -> dict[int, Cach
 def own(connection: sa.Connection, leased: Sequence[Claim]) -> dict[int, CachedReading]:
     """The present reading of each claimed page under its recipe, by claim id."""
     claim = tables.claim
-    is_page = (t.c.document_id == claim.c.document_id) & (t.c.page_no == claim.c.page_no)
     query = (
         sa.select(claim.c.id.label("claim_id"), t)
-        .join(t, is_page & (t.c.recipe_id == claim.c.recipe_id) & t.c.superseded_at.is_(None))
+        .join(t, same_page(t, claim) & (t.c.recipe_id == claim.c.recipe_id) & t.c.superseded_at.is_(None))
         .where(claim.c.id.in_([one.id for one in leased]))
     )
     return {row.claim_id: CachedReading(row.id, _reading(row)) for row in connection.execute(query)}
@@ -120,8 +120,9 @@ def own(connection: sa.Connection, leased: Sequence[Claim]) -> dict[int, CachedR
 
 def _has_own(image: sa.Table, recipe_id: int) -> sa.ColumnElement[bool]:
     own = t.alias("own")
-    is_own = (own.c.document_id == image.c.document_id) & (own.c.page_no == image.c.page_no)
-    return sa.exists().where(is_own, own.c.recipe_id == recipe_id, own.c.superseded_at.is_(None))
+    return sa.exists().where(
+        same_page(own, image), own.c.recipe_id == recipe_id, own.c.superseded_at.is_(None)
+    )
 
 
 def findings_of(

@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from db import decisions, readings, runs, tables
-from models.errors import Code, ConfigurationError
+from db.tables.base import same_page
 from models.reading import ReadingSource
 from models.report import Edition, PageReport
 from models.stage import ClaimStatus
@@ -73,14 +73,6 @@ def editions(connection: sa.Connection, document_id: int) -> tuple[Edition, ...]
     return tuple(Edition(**row._asdict()) for row in connection.execute(query))
 
 
-def profile_of(connection: sa.Connection, document_id: int) -> str:
-    """The profile whose readings `pages` shows. Raises ConfigurationError (not-found) where there is none."""
-    recipe_id = recipe_of(connection, document_id)
-    if recipe_id is None:
-        raise ConfigurationError(f"Document {document_id} was never read.", Code.NOT_FOUND)
-    return runs.recipe(connection, recipe_id).profile
-
-
 def _query(
     connection: sa.Connection, document_id: int, recipe_id: int, edition_id: int | None
 ) -> sa.Select[*tuple[Any, ...]]:
@@ -100,7 +92,7 @@ def _query(
             image.c.sha256.label("image_sha256"),
             image.c.suffix.label("image_suffix"),
         )
-        .select_from(pages.outerjoin(image, _same_page(p, image) & (image.c.preprocess_key == key)))
+        .select_from(pages.outerjoin(image, same_page(p, image) & (image.c.preprocess_key == key)))
         .where(p.c.document_id == document_id)
         .order_by(p.c.page_no)
     )
@@ -109,8 +101,8 @@ def _query(
 def _asked_for(recipe_id: int) -> tuple[sa.Join, list[sa.ColumnElement[Any]]]:
     """Pages with their present readings under a recipe, and what their work came to."""
     p, t = tables.page, tables.claim
-    is_read = _same_page(p, r) & (r.c.recipe_id == recipe_id) & r.c.superseded_at.is_(None)
-    pages = p.outerjoin(r, is_read).outerjoin(t, _same_page(p, t) & (t.c.recipe_id == recipe_id))
+    is_read = same_page(p, r) & (r.c.recipe_id == recipe_id) & r.c.superseded_at.is_(None)
+    pages = p.outerjoin(r, is_read).outerjoin(t, same_page(p, t) & (t.c.recipe_id == recipe_id))
     return pages, [r.c.verdict, t.c.status, t.c.code, t.c.message]
 
 
@@ -121,10 +113,6 @@ def _shown(edition_id: int) -> tuple[sa.Join, list[sa.ColumnElement[Any]]]:
     failed = sa.case((e.c.verdict == Verdict.BAD.value, ClaimStatus.FAILED.value)).label("status")
     pages = p.outerjoin(e, is_shown).outerjoin(r, r.c.id == e.c.reading_id)
     return pages, [e.c.verdict, failed, e.c.code, e.c.message]
-
-
-def _same_page(one: sa.Table, other: sa.Table) -> sa.ColumnElement[bool]:
-    return (one.c.document_id == other.c.document_id) & (one.c.page_no == other.c.page_no)
 
 
 def _report(row: sa.Row[Any], findings: tuple[Any, ...]) -> PageReport:

@@ -7,15 +7,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from db import decisions, readings, tables
+from db.names import name_of
 from models.review import Action, Gap, PageRef, PageToReview, ReviewAction, ReviewQuery, Try
-from models.text import printable
-from models.verdict import Finding, Severity, Verdict
+from models.verdict import DOUBTFUL, UNREADABLE, Finding, Severity, Verdict
 from models.work import SETTLED
 
 d, e, r, image = tables.document, tables.edition_page, tables.reading, tables.page_image
 action = tables.review_action
 
-_DOUBTFUL = (Verdict.BAD, Verdict.SUSPECT)
 _LOST = "file-repaired", "The file is damaged and the page is blank: what stood on it may be lost."
 
 
@@ -51,7 +50,7 @@ def gaps(connection: sa.Connection, documents: Collection[int]) -> tuple[Gap, ..
         .join(e, e.c.edition_id == d.c.edition_id)
         .outerjoin(r, r.c.id == e.c.reading_id)
         .outerjoin(picture, sa.true())
-        .where(d.c.id.in_(documents), e.c.verdict.in_([Verdict.BAD, Verdict.SKIPPED]))
+        .where(d.c.id.in_(documents), e.c.verdict.in_(UNREADABLE))
         .order_by(d.c.id, e.c.page_no)
     )
     return tuple(Gap(*row) for row in connection.execute(query)) if documents else ()
@@ -64,7 +63,7 @@ def _waiting(asked: ReviewQuery) -> sa.Select[Any]:
     query = (
         sa.select(
             *(d.c.id.label("document_id"), e.c.page_no, e.c.verdict, e.c.code, e.c.message, e.c.reading_id),
-            *(_name().label("name"), sa.func.coalesce(text, "").label("text")),
+            *(name_of(d.c.id).label("name"), sa.func.coalesce(text, "").label("text")),
             sa.func.coalesce(recipe.c.profile, "").label("profile"),
             *(picture.c.sha256.label("image_sha256"), picture.c.suffix.label("image_suffix")),
             sa.func.count().over().label("total"),
@@ -93,7 +92,7 @@ def of_run(run_id: int) -> sa.Select[int]:
 
 def _is_doubtful() -> sa.ColumnElement[bool]:
     is_lost = (e.c.verdict == Verdict.BLANK) & d.c.is_repaired
-    return e.c.verdict.in_(_DOUBTFUL) | is_lost
+    return e.c.verdict.in_(DOUBTFUL) | is_lost
 
 
 def _is_settled() -> sa.ColumnElement[bool]:
@@ -117,13 +116,6 @@ def _picture() -> Any:
         image.c.document_id == d.c.id, image.c.page_no == e.c.page_no
     )
     return query.order_by(is_its, image.c.preprocess_key).limit(1).lateral("picture")
-
-
-def _name() -> Any:
-    source = tables.source
-    query = sa.select(source.c.uri).where(source.c.document_id == d.c.id)
-    order = source.c.superseded_at.desc().nulls_first(), source.c.last_seen.desc(), source.c.id
-    return sa.func.coalesce(query.order_by(*order).limit(1).scalar_subquery(), "")
 
 
 def _tries(
@@ -156,11 +148,19 @@ def _page(row: sa.Row[Any], findings: Sequence[Finding], tries: Sequence[Try]) -
         code, message = heaviest.code, heaviest.message
     elif row.verdict == Verdict.BLANK:
         code, message = _LOST
-    names = ("document_id", "page_no", "reading_id", "profile", "image_sha256", "image_suffix", "text")
+    names = (
+        "document_id",
+        "page_no",
+        "name",
+        "reading_id",
+        "profile",
+        "image_sha256",
+        "image_suffix",
+        "text",
+    )
     return PageToReview(
         **{name: getattr(row, name) for name in names},
         page=str(PageRef(row.document_id, row.page_no)),
-        name=printable(row.name),
         verdict=Verdict(row.verdict),
         severity=severity,
         code=code or "",

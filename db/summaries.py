@@ -5,6 +5,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from db import runs, tables
+from db.names import name_of
+from db.tables.base import same_page
 from models.document import DocumentStatus
 from models.stage import ClaimStatus, Outcome, Stage
 from models.summary import DocumentSummary, RunSummary
@@ -26,14 +28,7 @@ def of_run(connection: sa.Connection, run_id: int) -> RunSummary:
 
 
 def _documents(run_id: int) -> sa.Select[*tuple[Any, ...]]:
-    source, timing = tables.source, tables.stage_run
-    name = (
-        sa.select(source.c.uri)
-        .where(source.c.document_id == d.c.id)
-        .order_by(source.c.superseded_at.desc().nulls_first(), source.c.last_seen.desc(), source.c.id)
-        .limit(1)
-        .scalar_subquery()
-    )
+    timing = tables.stage_run
     seconds = (
         sa.select(sa.func.sum(timing.c.seconds))
         .where(timing.c.document_id == d.c.id, timing.c.run_id == run_id)
@@ -44,7 +39,7 @@ def _documents(run_id: int) -> sa.Select[*tuple[Any, ...]]:
         sa.select(
             *columns,
             met.c.seen_as,
-            sa.func.coalesce(name, "").label("name"),
+            name_of(d.c.id).label("name"),
             sa.func.coalesce(seconds, 0.0).label("seconds"),
         )
         .join(met, met.c.document_id == d.c.id)
@@ -58,13 +53,13 @@ def _verdicts(connection: sa.Connection, run_id: int) -> dict[int, dict[Verdict,
     page, reading, claim = tables.page, tables.reading, tables.claim
     failed = sa.case((claim.c.status == ClaimStatus.FAILED.value, Verdict.BAD.value))
     verdict = sa.func.coalesce(reading.c.verdict, failed).label("verdict")
-    read = _same_page(page, reading) & reading.c.superseded_at.is_(None)
+    read = same_page(page, reading) & reading.c.superseded_at.is_(None)
     query = (
         sa.select(page.c.document_id, verdict, sa.func.count())
         .join_from(met, run, run.c.id == met.c.run_id)
         .join(page, page.c.document_id == met.c.document_id)
         .outerjoin(reading, read & (reading.c.recipe_id == run.c.recipe_id))
-        .outerjoin(claim, _same_page(page, claim) & (claim.c.recipe_id == run.c.recipe_id))
+        .outerjoin(claim, same_page(page, claim) & (claim.c.recipe_id == run.c.recipe_id))
         .where(met.c.run_id == run_id, verdict.is_not(None))
         .group_by(page.c.document_id, verdict)
     )
@@ -85,10 +80,6 @@ def _pages_read(connection: sa.Connection, run_id: int) -> int:
         read.where(t.c.run_id == run_id, t.c.stage == Stage.OCR.value, t.c.outcome.in_(_READ))
     ).scalar_one()
     return number
-
-
-def _same_page(one: sa.Table, other: sa.Table) -> sa.ColumnElement[bool]:
-    return (one.c.document_id == other.c.document_id) & (one.c.page_no == other.c.page_no)
 
 
 def _summary(row: sa.Row[Any], verdicts: dict[Verdict, int]) -> DocumentSummary:

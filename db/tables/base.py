@@ -18,3 +18,8 @@ def page_key() -> sa.ForeignKeyConstraint:
     return sa.ForeignKeyConstraint(
         ["document_id", "page_no"], ["page.document_id", "page.page_no"], ondelete="CASCADE"
     )
+
+
+def same_page(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:
+    """Whether rows of two tables are about the same page."""
+    return (one.c.document_id == other.c.document_id) & (one.c.page_no == other.c.page_no)

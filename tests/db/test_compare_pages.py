@@ -12,10 +12,10 @@ from tests.db.backfilling import enrol, wish
 from tests.db.steps import OTHER_RECIPE, ingest, load, prepare, read, split
 
 _NAMED = (
-    "INSERT INTO source (document_id, uri, uri_sha256, size, mtime_ns, last_seen, superseded_at) "
-    "SELECT 1, '{}', decode(repeat('ab', 32), 'hex'), 3, 1, now() + interval '1 h', {}"
+    "INSERT INTO source (document_id, uri, uri_sha256, size, mtime_ns, last_seen, superseded_at, gone_at) "
+    "SELECT 1, '{}', decode(repeat('ab', 32), 'hex'), 3, 1, now() + interval '1 h', {}, {}"
 )
-"""Another name of the document, seen after the first; superseded at some time or never."""
+"""Another name of the document, seen after the first; superseded or gone at some time or never."""
 
 
 @pytest.fixture
@@ -96,13 +96,13 @@ def test_what_is_not_loaded_yet_has_a_name_and_no_pages(database: Database) -> N
 @pytest.mark.parametrize(
     ("statement", "name"),
     [
-        ("UPDATE source SET uri = E'/b\\nc.pdf'", "/b\\x0ac.pdf"),
         ("DELETE FROM source", ""),
         ("UPDATE source SET superseded_at = now()", "/a.pdf"),
-        (_NAMED.format("/newer.pdf", "NULL"), "/newer.pdf"),
-        (_NAMED.format("/lost.pdf", "now()"), "/a.pdf"),
+        (_NAMED.format("/newer.pdf", "NULL", "NULL"), "/newer.pdf"),
+        (_NAMED.format("/lost.pdf", "now()", "NULL"), "/a.pdf"),
+        (_NAMED.format("/gone.pdf", "NULL", "now()"), "/a.pdf"),
     ],
-    ids=["printable", "nameless", "only old names", "last seen", "lost name"],
+    ids=["nameless", "only old names", "last seen", "lost name", "file gone"],
 )
 def test_a_document_goes_by_the_name_it_stands_under_now(
     database: Database, reread: Backfill, statement: str, name: str

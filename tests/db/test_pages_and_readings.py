@@ -191,4 +191,3 @@ def test_a_page_not_read_yet_is_shown_without_a_verdict(database: Database) -> N
     assert database.run(lambda conn: reports.pages(conn, 1)) == ()
     split(database, 2)
     assert [page.verdict for page in database.run(lambda conn: reports.pages(conn, 1))] == [None, None]
-    assert database.run(lambda conn: reports.profile_of(conn, 1)) == "ppocr"
