@@ -24,11 +24,11 @@ _KEYS: dict[By, costs.By] = {
 }
 _GPU_IDLE = 0.6
 _CPU_STAGE = "add CPU: --jobs, or another worker on the pool cpu"
+_SMALLER = "--recipe resolution=legible, or fewer max_pixels"
 _ADVICE = {
     Stage.SPLIT: _CPU_STAGE,
-    Stage.PREPROCESS: f"{_CPU_STAGE}; or smaller pictures (--recipe resolution=legible)",
-    Stage.OCR: "add a GPU or a server (PAGEMILL_OCR_URL takes several), or send smaller pictures "
-    "(--recipe resolution=legible)",
+    Stage.PREPROCESS: f"{_CPU_STAGE}; or smaller pictures ({_SMALLER})",
+    Stage.OCR: f"add a GPU or a server (PAGEMILL_OCR_URL takes several), or smaller pictures ({_SMALLER})",
     Stage.LOAD: "run load as a drain of its own, or without vectors (PAGEMILL_VECTORS=false)",
 }
 _HUNGRY = "its GPUs idle meanwhile: let more requests run at once (PAGEMILL_OCR_IN_FLIGHT, --max-num-seqs)"

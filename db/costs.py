@@ -6,12 +6,17 @@ import sqlalchemy as sa
 
 from db import tables, telemetry
 from models.cost import CostReport, CostRow, Limit, Price, StageUse
-from models.stage import Stage
+from models.stage import Outcome, Stage
 from models.telemetry import GPU, STAGE
 
 By = Literal["document", "run", "profile"]
 
 t = tables.stage_run
+
+# Tries in vain cost time and read nothing.
+_PAGES = sa.func.sum(t.c.pages - t.c.cached).filter(
+    t.c.outcome.in_((Outcome.OK.value, Outcome.PARTIAL.value))
+)
 
 
 def report(connection: sa.Connection, by: By, price: Price, document_id: int | None = None) -> CostReport:
@@ -42,7 +47,7 @@ def _rows(connection: sa.Connection, by: By, document_id: int | None) -> list[Co
     query = (
         sa.select(
             sa.cast(key, sa.Text),
-            sa.func.sum(t.c.pages - t.c.cached),
+            _PAGES,
             sa.cast(wall_s, sa.Double),
             sa.cast(gpu_s, sa.Double),
             sa.cast(sa.func.sum(t.c.tokens_in), sa.BigInteger),
@@ -52,7 +57,7 @@ def _rows(connection: sa.Connection, by: By, document_id: int | None) -> list[Co
         .outerjoin(gpus, gpus.c.run_id == t.c.run_id)
         .where(_is_read(t))
         .group_by(key)
-        .having(sa.func.sum(t.c.pages - t.c.cached) > 0)
+        .having(_PAGES > 0)
         .order_by(sa.desc(sa.func.coalesce(gpu_s, 0)), key)
     )
     if document_id is not None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from db import costs, runs, tables, telemetry, timings
 from db.engine import Database
 from models.cost import CostRow, Price
-from models.stage import Stage
+from models.stage import Outcome, Stage
 from models.telemetry import Sample
 from models.timing import StageRun
 from tests.db.steps import OTHER_RECIPE, RECIPE, intake, register
@@ -96,6 +96,14 @@ def test_work_of_other_stages_costs_no_gpu(library: Database) -> None:
     record(library, [split, _run(1, 0, 5, 2)])
     (row,) = rows(library, "document")
     assert (row.pages, row.wall_s) == (2, 5.0)
+
+
+def test_tries_in_vain_cost_their_time_and_are_no_pages(library: Database) -> None:
+    lost = replace(_run(1, 0, 5, 1), outcome=Outcome.RETRY, code="engine-unavailable")
+    again = replace(_run(1, 5, 5, 1), attempt=2)
+    record(library, [lost, again])
+    (row,) = rows(library, "document")
+    assert (row.pages, row.wall_s) == (1, 10.0)
 
 
 def test_profiles_are_told_apart_by_the_recipes_of_their_runs(library: Database) -> None:
