@@ -1,5 +1,6 @@
 """What has to stand before a command works: settings, a writable home, Prefect's variables, logs."""
 
+import atexit
 import errno
 import gc
 import logging
@@ -28,8 +29,10 @@ def enter(*, needs_home: bool = True, **overrides: Any) -> Settings:
     Every command calls it first, before it imports what needs Prefect. `needs_home` False: a home that
     cannot be written is not an error yet. Raises ConfigurationError, EnvironmentFault (home-unwritable).
     """
-    # Imports make objects by the hundred thousand, which stay: looking through them took a fifth of a start.
+    # Imports make objects by the hundred thousand, which stay: looking through them took a fifth of a start,
+    # and looking through all that is left once more as Python ends a quarter of a short command.
     gc.set_threshold(100_000, 50, 100)
+    atexit.register(gc.freeze)
     settings = load_settings(**overrides)
     try:
         prepare(settings)
