@@ -44,7 +44,8 @@ def run_and_report(settings: Settings, wish: Wish, *, here: bool, jobs: int | No
     with connected(settings) as connection:
         found = backfills.last_of(connection, wish, work.recipe_of(wish))
         standing = backfills.standing(connection, found.id)
-    code = _exit(standing, is_interrupted=is_interrupted, here=here)
+    is_whole = not found.cancelled_by and not standing.failed and not (here and standing.unfinished)
+    code = Exit.INTERRUPTED if is_interrupted else Exit.OK if is_whole else Exit.INCOMPLETE
     if as_json:
         print_json(BackfillReport(report_of(planned), found.id, standing, code.value))
     else:
@@ -61,6 +62,10 @@ def print_standing(out: Console, found: Backfill, standing: Standing, *, here: b
     out.print(f"{'; '.join(told)}.")
     if standing.unfinished and not here:
         out.print("The drains work on it, behind what is scheduled: pagemill backfill compare")
+    if found.cancelled_by:
+        out.print(
+            f"It was cancelled by {found.cancelled_by}. What it has not read to the end is left as it was."
+        )
     if standing.waiting:
         out.print(f"Next: pagemill backfill compare {found.id}   pagemill backfill promote {found.id}")
 
@@ -85,10 +90,3 @@ def _run(settings: Settings, wish: Wish, *, here: bool, jobs: int | None, as_jso
         with background.stopping_on_signals(run, lambda: display.say(told)) as interrupted:
             watch(settings, run, display)
     return interrupted.is_set()
-
-
-def _exit(standing: Standing, *, is_interrupted: bool, here: bool) -> Exit:
-    if is_interrupted:
-        return Exit.INTERRUPTED
-    is_incomplete = standing.failed or (here and standing.unfinished)
-    return Exit.INCOMPLETE if is_incomplete else Exit.OK

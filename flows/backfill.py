@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 from prefect import flow
 from prefect.client.schemas.objects import State
-from prefect.states import Completed
+from prefect.states import Cancelled, Completed
 from pydantic import Field
 
 from db import backfills
@@ -20,14 +20,15 @@ from flows.naming import backfill_name
 from flows.opening import CALLER, open_mill
 from flows.telling import counted, ending
 from flows.waking import BACKFILL, check_drains, wake
-from models import profiles
 from models.backfill import Backfill, FromStage, Plan, Wish
 from models.document import DocumentStatus
 from models.settings import Settings, get_settings
+from models.stage import Outcome
 from models.verdict import Verdict
 from tasks import backfill as work
 from tasks.drain import drain
 from tasks.mill import Mill
+from tasks.work.custom import find_profile
 
 log = logging.getLogger(__name__)
 
@@ -146,14 +147,19 @@ def plan(wish: Wish, *, is_checked: bool) -> Plan:
 def start(wish: Wish, planned: Plan, jobs: int | None, *, here: bool) -> State[int]:
     """Put the documents into the ledger; then work them off `here`, or wake the drains."""
     log.info("backfill start=%s here=%s continues=%s", wish.start, here, planned.continues)
-    profile = profiles.get(wish.profile)
+    caller = CALLER.get()
+    profile = find_profile(wish.profile, caller.settings if caller else get_settings())
     if not here:
         reads = wish.start not in {FromStage.VALIDATE, FromStage.LOAD}
         check_drains(profile, BACKFILL, reads=reads)
     with open_mill("backfill", wish.profile, list(wish.options), jobs, reads=here) as (mill, _):
         begun = work.enrol(mill.database, wish, mill.run_id, mill.stopping)
+        has_ended = not here or work_off(mill, begun)
+        if by := mill.database.run(lambda conn: backfills.get(conn, begun.id)).cancelled_by:
+            mill.outcome = Outcome.CANCELLED
+            told = f"Backfill {begun.id} was cancelled by {by}. What it had read to its end stays."
+            return Cancelled(message=told)
         if here:
-            has_ended = work_off(mill, begun)
             return ending(mill, "backfill", is_stopped=not has_ended, result=begun.id)
     wake(profile, BACKFILL)
     told = f"Put back: {_text(planned)}. The drains work on them, behind all that is scheduled."

@@ -1,4 +1,4 @@
-"""pagemill backfill: run, compare, promote, rollback."""
+"""pagemill backfill: run, list, cancel, compare, promote, rollback."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -67,6 +67,8 @@ def register(app: typer.Typer) -> None:
     """Add the commands to `app`."""
     group = typer.Typer(cls=RunsByDefault, rich_markup_mode=None, help="Read known documents again.")
     group.command()(run)
+    group.command("list")(show)
+    group.command()(cancel)
     for act, told in _ACTS.items():
         group.command(act, help=told)(_on_one(act))
     app.add_typer(group, name="backfill")
@@ -102,6 +104,32 @@ def run(
     how = {"start": start, "options": recipe, "again": again, "promote": shows}
     go = {"here": here, "jobs": jobs, "as_json": as_json}
     _run(asked | lists | {"since": since, "until": until}, {"profile": profile} | how, go, dry_run=dry_run)
+
+
+def show(
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Most backfills.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """List backfills, the newest first: how far they are and what they cost so far."""
+    from cli.environment import enter
+
+    settings = enter()
+    from cli import backfills
+
+    backfills.show_backfills(settings, limit, as_json=as_json)
+
+
+def cancel(backfill: Number = None, as_json: Json = False) -> None:
+    """End a backfill for good.
+
+    Nothing more of it is read. What it has read to its end stays beside what is shown.
+    """
+    from cli.environment import enter
+
+    settings = enter()
+    from cli import backfills
+
+    backfills.cancel(settings, backfill, as_json=as_json)
 
 
 def _on_one(act: Act) -> Callable[..., None]:

@@ -12,11 +12,12 @@ import typer
 from rich.console import Console
 
 from cli.backfilling import PlanReport, print_comparison, print_plan, selection_of, wish_of
+from cli.backfills import BackfillLine, CancelReport
 from cli.main import app
 from cli.maintaining import print_upkeep
 from cli.rereading import BackfillReport, print_standing
 from db.invariants import INVARIANTS
-from models.backfill import Backfill, FromStage, Pace, Plan, Selection, Standing, Wish
+from models.backfill import Backfill, FromStage, Pace, Plan, Selection, Spent, Standing, Wish
 from models.compare import DocumentComparison
 from models.document import DocumentStatus
 from models.errors import ConfigurationError
@@ -144,6 +145,9 @@ def test_every_option_and_every_invariant_is_documented() -> None:
         ("backfill", PlanReport),
         ("backfill", BackfillReport),
         ("backfill", Standing),
+        ("backfill list", BackfillLine),
+        ("backfill list", Spent),
+        ("backfill cancel", CancelReport),
         ("backfill compare", DocumentComparison),
         ("maintain", Upkeep),
         ("maintain", Violation),
