@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from db import backfill_pages, intake, runs, tables
 from db.backfill_selection import documents
+from db.requeue import FRESH
 from models.backfill import BACKFILL_PRIORITY, Backfill, FromStage, Wish
 from models.document import DocumentStatus
 from models.intake import Registered
@@ -20,17 +21,7 @@ PURGE_LOCK = 0x70_6D_62_66
 """Advisory lock: no picture is purged while documents are being put back."""
 
 _LOST = (DocumentStatus.FAILED, DocumentStatus.REJECTED)
-_FRESH = {
-    "status": ClaimStatus.READY.value,
-    "attempt": 0,
-    "crashes": 0,
-    "priority": BACKFILL_PRIORITY,
-    "code": None,
-    "message": None,
-    "ended_at": None,
-    "ready_at": sa.func.now(),
-    "not_before": sa.func.now(),
-}
+_FRESH = {**FRESH, "priority": BACKFILL_PRIORITY}
 _CLAIM = (
     "document_id",
     "recipe_id",

@@ -12,6 +12,7 @@ from models.telemetry import GPU, STAGE
 By = Literal["document", "run", "profile"]
 
 t = tables.stage_run
+_IS_READ = t.c.stage == Stage.OCR.value
 
 # Tries in vain cost time and read nothing.
 _PAGES = sa.func.sum(t.c.pages - t.c.cached).filter(
@@ -55,7 +56,7 @@ def _rows(connection: sa.Connection, by: By, document_id: int | None) -> list[Co
         )
         .select_from(t.join(tables.run).join(tables.recipe).join(run, run.c.run_id == t.c.run_id))
         .outerjoin(gpus, gpus.c.run_id == t.c.run_id)
-        .where(_is_read(t))
+        .where(_IS_READ)
         .group_by(key)
         .having(_PAGES > 0)
         .order_by(sa.desc(sa.func.coalesce(gpu_s, 0)), key)
@@ -70,7 +71,7 @@ def _runs() -> sa.Subquery:
     """Engine seconds of each run, and how long its engine was at work."""
     span = sa.func.extract("epoch", sa.func.max(t.c.ended_at) - sa.func.min(t.c.started_at))
     query = sa.select(t.c.run_id, sa.func.sum(t.c.seconds).label("seconds"), span.label("wall_s"))
-    return query.where(_is_read(t)).group_by(t.c.run_id).subquery("at_work")
+    return query.where(_IS_READ).group_by(t.c.run_id).subquery("at_work")
 
 
 def _gpus() -> sa.Subquery:
@@ -79,7 +80,3 @@ def _gpus() -> sa.Subquery:
     count = sa.func.count(s.c.device.distinct()).label("count")
     query = sa.select(s.c.run_id, count).where(sa.func.starts_with(s.c.device, GPU))
     return query.group_by(s.c.run_id).subquery("gpus")
-
-
-def _is_read(of: sa.Table) -> sa.ColumnElement[bool]:
-    return of.c.stage == Stage.OCR.value

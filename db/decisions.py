@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from db import tables
 from models.reading import ReadingSource
 from models.review import Action, Decision, PageRef, ReviewAction
-from models.verdict import Verdict
+from models.verdict import DOUBTFUL, Verdict
 from models.work import PageToLoad
 
 t, r = tables.review_action, tables.reading
@@ -28,7 +28,7 @@ def record(connection: sa.Connection, page: PageRef, reading_id: int | None, dec
         "note": decision.note,
     }
     if decision.action is Action.ACCEPT:
-        is_doubtful = r.c.verdict.in_([Verdict.SUSPECT, Verdict.BAD])
+        is_doubtful = r.c.verdict.in_(DOUBTFUL)
         good = sa.update(r).where(r.c.id == reading_id, is_doubtful)
         connection.execute(good.values(verdict=Verdict.GOOD.value))
     new: int = connection.execute(sa.insert(t).values(values).returning(t.c.id)).scalar_one()
@@ -78,12 +78,13 @@ def action_of(row: sa.Row[Any]) -> ReviewAction:
 def _readings(connection: sa.Connection, ids: Collection[int | None]) -> dict[int, PageToLoad]:
     columns = ("id", "page_no", "verdict", "blocks", "text", "source", "cached_from")
     query = sa.select(*(r.c[name] for name in columns)).where(r.c.id.in_(ids))
-    return {row.id: _page(row) for row in connection.execute(query)} if ids else {}
+    return {row.id: page_of(row) for row in connection.execute(query)} if ids else {}
 
 
-def _page(row: sa.Row[Any]) -> PageToLoad:
+def page_of(row: sa.Row[Any], code: str | None = None, message: str | None = None) -> PageToLoad:
+    """A page with a reading, whose columns the row has; `code` and `message`: why it is bad."""
     source, verdict = ReadingSource(row.source), Verdict(row.verdict)
-    told = (None, None, row.text, source, row.cached_from)
+    told = (code, message, row.text, source, row.cached_from)
     return PageToLoad(row.page_no, verdict, row.id, row.blocks, *told)
 
 

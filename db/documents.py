@@ -27,7 +27,6 @@ def register(
     recipe_id: int,
     files: Sequence[IntakeFile],
     *,
-    priority: int = 0,
     has_passwords: bool = False,
 ) -> Registered:
     """Write down what a scan found and make work of what is new under the recipe.
@@ -39,11 +38,11 @@ def register(
     ids, new = intake.save_documents(connection, files)
     moved = intake.save_sources(connection, files, ids)
     accepted = {ids[file.sha256] for file in files if file.rejection is None}
-    claimed = intake.make_claims(connection, run_id, recipe_id, accepted, priority)
+    claimed = intake.make_claims(connection, run_id, recipe_id, accepted)
     known = accepted - claimed
-    again = put_back(connection, recipe_id, known, moved, priority=priority, has_passwords=has_passwords)
+    again = put_back(connection, recipe_id, known, moved, has_passwords=has_passwords)
     again |= claimed - new
-    hasten(connection, recipe_id, known, priority)
+    hasten(connection, recipe_id, known)
     intake.mark_pending(connection, again)
     registered = _registered(accepted, set(ids.values()) - accepted, new, again)
     intake.remember(connection, run_id, registered)
@@ -56,7 +55,6 @@ def register_unchanged(
     recipe_id: int,
     found: Sequence[KnownSource],
     *,
-    priority: int = 0,
     has_passwords: bool = False,
     lists_all: bool = True,
 ) -> Registered:
@@ -66,12 +64,10 @@ def register_unchanged(
     """
     moved = scans.touch(connection, found)
     accepted = {known.document_id for known in found if not known.is_refused}
-    claimed = intake.make_claims(connection, run_id, recipe_id, accepted, priority)
+    claimed = intake.make_claims(connection, run_id, recipe_id, accepted)
     others = accepted - claimed
-    again = claimed | put_back(
-        connection, recipe_id, others, moved, priority=priority, has_passwords=has_passwords
-    )
-    hasten(connection, recipe_id, others, priority, only_hidden=not lists_all)
+    again = claimed | put_back(connection, recipe_id, others, moved, has_passwords=has_passwords)
+    hasten(connection, recipe_id, others, only_hidden=not lists_all)
     intake.mark_pending(connection, again)
     refused = {known.document_id for known in found if known.is_refused}
     registered = _registered(accepted, refused, set(), again)
@@ -145,21 +141,9 @@ def get(connection: sa.Connection, ref: str) -> Document:
     )
 
 
-def listing(
-    connection: sa.Connection,
-    *,
-    status: DocumentStatus | None = None,
-    run_id: int | None = None,
-    limit: int | None = None,
-) -> tuple[Document, ...]:
-    """Documents by id, the newest last; of a run only those it met, with a status only those."""
-    t, met = tables.document, tables.run_document
-    query = sa.select(t.c.id).order_by(t.c.id.desc()).limit(limit)
-    if status is not None:
-        query = query.where(t.c.status == status.value)
-    if run_id is not None:
-        query = query.where(t.c.id.in_(sa.select(met.c.document_id).where(met.c.run_id == run_id)))
-    return _load(connection, set(connection.scalars(query)))
+def listing(connection: sa.Connection) -> tuple[Document, ...]:
+    """All documents by id, the newest last."""
+    return _load(connection, set(connection.scalars(sa.select(tables.document.c.id))))
 
 
 def counts(connection: sa.Connection) -> dict[DocumentStatus, int]:

@@ -18,7 +18,6 @@ from models.document import DocumentStatus
 from models.edition import reason, status_of
 from models.errors import PASSING
 from models.lexemes import searchable, to_tsvectors
-from models.reading import ReadingSource
 from models.stage import STAGE_VERSION, ClaimStatus, Stage
 from models.verdict import Severity, Verdict
 from models.work import ChunkVectors, Loaded, PageToLoad
@@ -162,19 +161,13 @@ def _page_to_load(row: sa.Row[Any], reasons: dict[int, tuple[str, str]]) -> Page
         is_failed = row.status == ClaimStatus.FAILED.value
         verdict = Verdict.BAD if is_failed else Verdict.SKIPPED
         return PageToLoad(row.page_no, verdict, None, (), row.code, row.message)
-    return _read_page(row, *reasons.get(row.id, (None, None)))
+    return decisions.page_of(row, *reasons.get(row.id, (None, None)))
 
 
 def _shown_page(row: sa.Row[Any]) -> PageToLoad:
     if row.id is None:
         return PageToLoad(row.page_no, Verdict(row.verdict), None, (), row.code, row.message)
-    return _read_page(row, row.code, row.message)
-
-
-def _read_page(row: sa.Row[Any], code: str | None, message: str | None) -> PageToLoad:
-    source, verdict = ReadingSource(row.source), Verdict(row.verdict)
-    told = (code, message, row.text, source, row.cached_from)
-    return PageToLoad(row.page_no, verdict, row.id, row.blocks, *told)
+    return decisions.page_of(row, row.code, row.message)
 
 
 def _reasons(connection: sa.Connection, readings: Sequence[int]) -> dict[int, tuple[str, str]]:

@@ -94,7 +94,7 @@ def _source_row(name: str, document_id: int, file: IntakeFile) -> dict[str, obje
 
 
 def make_claims(
-    connection: sa.Connection, run_id: int, recipe_id: int, documents: Collection[int], priority: int
+    connection: sa.Connection, run_id: int, recipe_id: int, documents: Collection[int]
 ) -> set[int]:
     """A split claim for each document that has none under this recipe; says for which."""
     t = tables.claim
@@ -106,7 +106,6 @@ def make_claims(
             sa.literal(0),
             sa.literal(Stage.SPLIT.value),
             sa.literal(ClaimStatus.READY.value),
-            sa.literal(priority),
             recipe.c.profile,
             sa.literal(run_id),
         )
@@ -114,7 +113,7 @@ def make_claims(
         .where(document.c.id.in_(documents))
         .order_by(document.c.id)
     )
-    columns = ["document_id", "recipe_id", "page_no", "stage", "status", "priority", "profile", "run_id"]
+    columns = ["document_id", "recipe_id", "page_no", "stage", "status", "profile", "run_id"]
     added = insert(t).from_select(columns, wanted).on_conflict_do_nothing().returning(t.c.document_id)
     return set(connection.scalars(added))
 

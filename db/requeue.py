@@ -7,19 +7,21 @@ import sqlalchemy as sa
 from db.tables import claim as t
 from db.tables import document
 from models.errors import PASSING, Code
-from models.stage import ClaimStatus, Stage
+from models.stage import UNFINISHED, ClaimStatus, Stage
 
-_FRESH = {
+FRESH: Mapping[str, object] = {
     "status": ClaimStatus.READY.value,
     "attempt": 0,
     "crashes": 0,
     "code": None,
     "message": None,
+    "ended_at": None,
     "ready_at": sa.func.now(),
     "not_before": sa.func.now(),
 }
-
-_UNFINISHED = (ClaimStatus.READY, ClaimStatus.LEASED, ClaimStatus.WAITING)
+"""What work is like that begins anew."""
+_SCHEDULED = 0
+"""As urgent as whatever a scan finds; a backfill's work comes behind it."""
 
 
 def put_back(
@@ -28,18 +30,17 @@ def put_back(
     documents: Collection[int],
     moved: Collection[int],
     *,
-    priority: int,
     has_passwords: bool,
 ) -> set[int]:
     """Make work of known documents again where there is a reason; says which documents have some.
 
     Reasons: a failure with a passing code, of the document or of pages; a password is there now; the
     document is not shown, or stands under a name that another one still holds (`moved`): load decides.
-    It is as urgent as `priority`, whatever it was that failed: a backfill's work is now this run's.
+    It is as urgent as a scan's, whatever it was that failed: a backfill's work is now this run's.
     """
     of_documents = (t.c.recipe_id == recipe_id) & t.c.document_id.in_(documents)
     codes = PASSING | ({Code.NEEDS_PASSWORD} if has_passwords else set())
-    fresh = _FRESH | {"priority": sa.func.least(t.c.priority, priority)}
+    fresh = {**FRESH, "priority": sa.func.least(t.c.priority, _SCHEDULED)}
     with_pages = _put_pages_back(connection, of_documents, fresh)
     failed = of_documents & (t.c.page_no == 0) & _is(ClaimStatus.FAILED) & t.c.code.in_(codes)
     again = with_pages | _change(connection, failed, fresh)
@@ -53,22 +54,20 @@ def hasten(
     connection: sa.Connection,
     recipe_id: int,
     documents: Collection[int],
-    priority: int,
     *,
     only_hidden: bool = False,
 ) -> None:
-    """Make unfinished work of documents, a backfill's for instance, at least as urgent as `priority`.
+    """Make unfinished work of documents, a backfill's for instance, at least as urgent as a scan's.
 
     `only_hidden`: only of documents that show nothing yet. A schedule meets the others at every scan without
     waiting for them, and would take a backfill's work for its own.
     """
-    is_unfinished = t.c.status.in_([status.value for status in _UNFINISHED])
-    which = (t.c.recipe_id == recipe_id) & t.c.document_id.in_(documents) & is_unfinished
-    which &= t.c.priority > priority
+    which = (t.c.recipe_id == recipe_id) & t.c.document_id.in_(documents)
+    which &= t.c.status.in_(UNFINISHED) & (t.c.priority > _SCHEDULED)
     if only_hidden:
         hidden = sa.select(document.c.id).where(document.c.id.in_(documents), document.c.edition_id.is_(None))
         which &= t.c.document_id.in_(hidden)
-    _change(connection, which, {"priority": priority})
+    _change(connection, which, {"priority": _SCHEDULED})
 
 
 def _put_pages_back(

@@ -7,41 +7,37 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from db import runs, tables
+from db.requeue import FRESH
 from models.review import Asked, PageRef
-from models.stage import ClaimStatus, Stage
+from models.stage import BUSY, ClaimStatus, Stage
 from models.verdict import Verdict
 
 c, r = tables.claim, tables.reading
 
 # Somebody waits for it: before all that is scheduled.
 _PRIORITY = -1
-_BUSY = (ClaimStatus.READY, ClaimStatus.LEASED)
 
 
 def put_back(connection: sa.Connection, pages: Collection[PageRef], recipe_id: int, run_id: int) -> None:
     """Have pages read under a recipe, by themselves; what is being worked on is left as it is."""
     fresh = {
+        **FRESH,
         "stage": Stage.PREPROCESS.value,
-        "status": ClaimStatus.READY.value,
         "priority": _PRIORITY,
         "profile": runs.recipe(connection, recipe_id).profile,
         "run_id": run_id,
     }
     keys = [{"document_id": p.document_id, "page_no": p.page_no, "recipe_id": recipe_id} for p in pages]
-    again = {"attempt": 0, "crashes": 0, "code": None, "message": None, "ended_at": None}
-    times = {"ready_at": sa.func.now(), "not_before": sa.func.now()}
     added = insert(c).values([key | fresh for key in keys])
     upsert = added.on_conflict_do_update(
-        index_elements=["document_id", "recipe_id", "page_no"],
-        set_=fresh | again | times,
-        where=c.c.status.not_in(_BUSY),
+        index_elements=["document_id", "recipe_id", "page_no"], set_=fresh, where=c.c.status.not_in(BUSY)
     )
     connection.execute(upsert)
 
 
 def is_busy(connection: sa.Connection, asked: Sequence[Asked]) -> bool:
     """Whether one of the pages is still to be read, now or later."""
-    query = sa.select(c.c.id).where(_is_one_of(asked), c.c.status.in_(_BUSY)).limit(1)
+    query = sa.select(c.c.id).where(_is_one_of(asked), c.c.status.in_(BUSY)).limit(1)
     return connection.execute(query).first() is not None
 
 

@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import TSQUERY
 
 from db import tables
 from db.engine import has_vectors
+from db.names import name_of
 from models.lexemes import Query, Term, parse, searchable, tokens
 from models.search import Hit, QueryVector
 from models.snippet import snippet_of
@@ -145,19 +146,8 @@ def _tsqueries(term: Term) -> tuple[list[Any], list[Any]]:
 
 
 def _rows(connection: sa.Connection, ids: Sequence[int]) -> Mapping[int, sa.Row[Any]]:
-    source = tables.source
-    name = (
-        sa.select(source.c.uri)
-        .where(source.c.document_id == d.c.id)
-        .order_by(source.c.superseded_at.desc().nulls_first(), source.c.gone_at.desc().nulls_first())
-        .order_by(source.c.id)
-        .limit(1)
-        .scalar_subquery()
-    )
     columns: Iterable[Any] = (c.c.kind, c.c.text, c.c.headings, c.c.pages, c.c.boxes, d.c.sha256, d.c.title)
-    query = sa.select(
-        c.c.id, d.c.id.label("document_id"), sa.func.coalesce(name, "").label("source"), *columns
-    )
+    query = sa.select(c.c.id, d.c.id.label("document_id"), name_of(d.c.id).label("source"), *columns)
     shown = query.join_from(c, d, d.c.edition_id == c.c.edition_id).where(c.c.id.in_(ids))
     return {row.id: row for row in connection.execute(shown)}
 

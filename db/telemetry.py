@@ -6,6 +6,7 @@ from dataclasses import asdict
 import sqlalchemy as sa
 
 from db import tables
+from db.questions import is_status
 from models.stage import ClaimStatus, Stage
 from models.telemetry import DeviceUse, Sample
 
@@ -23,10 +24,8 @@ def queues(connection: sa.Connection, profile: str) -> dict[Stage, tuple[int, in
     c = tables.claim
     found: dict[Stage, tuple[int, int]] = {}
     for status in (ClaimStatus.READY, ClaimStatus.LEASED):
-        # Written into the statement, so that the partial indexes serve it.
-        is_it = c.c.status == sa.bindparam(None, status.value, literal_execute=True)
-        query = sa.select(c.c.stage, sa.func.count()).where(is_it, c.c.profile == profile).group_by(c.c.stage)
-        for stage, count in connection.execute(query):
+        query = sa.select(c.c.stage, sa.func.count()).where(is_status(status), c.c.profile == profile)
+        for stage, count in connection.execute(query.group_by(c.c.stage)):
             ready, leased = found.get(Stage(stage), (0, 0))
             found[Stage(stage)] = (count, leased) if status is ClaimStatus.READY else (ready, count)
     return found

@@ -19,7 +19,8 @@ def register_at(database: Database, priority: int, *files: IntakeFile) -> None:
     def work(connection: sa.Connection) -> None:
         run_id = runs.start(connection, "ingest", RECIPE, {})
         recipe_id = runs.recipe_id(connection, RECIPE)
-        documents.register(connection, run_id, recipe_id, files, priority=priority)
+        documents.register(connection, run_id, recipe_id, files)
+        connection.execute(sa.update(t).where(t.c.run_id == run_id).values(priority=priority))
 
     database.run(work)
 
