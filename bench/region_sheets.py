@@ -64,10 +64,7 @@ class _Pen:
         """Texts side by side, by their left ends: one line to be read."""
         start = len(self._boxes)
         made = [self._print(left, top, text, font_px) for left, text in cells.items()]
-        around = self._boxes[start]
-        for box in self._boxes[start + 1 :]:
-            around = around.union(box)
-        self._boxes[start:] = [around]
+        self._boxes[start:] = [Box.around(self._boxes[start:])]
         self._passages.append((" ".join(made),))
 
     def cell(self) -> str:

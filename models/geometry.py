@@ -4,6 +4,7 @@ Page points: 1/72 inch, origin at the top left of the page as a reader sees it (
 /Rotate), y downwards. Pixels: the page image as stored, origin top left, y downwards.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,11 +27,11 @@ class Box(NamedTuple):
         """Bottom minus top."""
         return self.y1 - self.y0
 
-    def union(self, other: "Box") -> "Box":
-        """The smallest box around both."""
-        return Box(
-            min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1)
-        )
+    @classmethod
+    def around(cls, boxes: Iterable["Box"]) -> "Box":
+        """The smallest box around all of them; there must be one."""
+        x0, y0, x1, y1 = zip(*boxes, strict=True)
+        return cls(min(x0), min(y0), max(x1), max(y1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,14 +32,6 @@ class PageFacts:
     notes: tuple[str, ...] = ()
     """Stable finding codes about this page, e.g. box-repaired."""
 
-    @property
-    def layer_text(self) -> str:
-        """The text layer's words, a line a line."""
-        lines: dict[tuple[int, int], list[str]] = {}
-        for word in self.words:
-            lines.setdefault((word.block, word.line), []).append(word.text)
-        return "\n".join(" ".join(words) for words in lines.values())
-
 
 @dataclass(frozen=True, slots=True)
 class PageImage:

@@ -8,17 +8,6 @@ from models.limits import CheckLimits
 from models.recipe import Recipe, Resolution
 from models.vlm import LadderLimits, Rung, Vlm
 
-_OF_RECIPE = (
-    "long_edge_px",
-    "max_pixels",
-    "min_pixels",
-    "grid_px",
-    "resolution",
-    "x_height_px",
-    "orient",
-    "deskew",
-)
-
 
 class Profile(BaseModel):
     """What a client has to know of an OCR model. One module of `models.profiles` each."""
@@ -58,9 +47,5 @@ class Profile(BaseModel):
     """What the client of a served model needs; None for engines of our own."""
 
     def recipe(self) -> Recipe:
-        """The profile's default recipe."""
-        return Recipe(
-            profile=self.name,
-            revision=self.revision,
-            **{name: getattr(self, name) for name in _OF_RECIPE},
-        )
+        """The profile's default recipe: fields that both have are the same in both."""
+        return Recipe(profile=self.name, **self.model_dump(include=set(Recipe.model_fields)))

@@ -1,6 +1,6 @@
 """What OCR returned for one page under one recipe."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -107,6 +107,13 @@ class Reading:
     """How the model was asked; None for engines that know only one way."""
     notes: tuple[str, ...] = field(default=())
     """Stable finding codes the engine side wants recorded, e.g. layer-rejected."""
+
+
+def mean_confidence(parts: Iterable[tuple[float | None, int]]) -> float | None:
+    """Mean over characters of parts of a page (confidence and length of each); None where none is known."""
+    known = [(confidence, length) for confidence, length in parts if confidence is not None]
+    total = sum(length for _, length in known)
+    return sum(confidence * length for confidence, length in known) / total if total else None
 
 
 def cleaned(reading: Reading) -> Reading:

@@ -1,6 +1,7 @@
 """What a client has to know of a vision-language model that a server runs: prompts, pixels, limits, flags."""
 
 import math
+from collections.abc import Callable
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -66,14 +67,14 @@ class Pixels(_Frozen):
         width, height = (max(grid, round(side / grid) * grid) for side in (width_px, height_px))
         if width * height > self.max_pixels:
             shrink = math.sqrt(area / self.max_pixels)
-            return tuple_of(grid, width_px / shrink, height_px / shrink, math.floor)
+            return _cells(grid, width_px / shrink, height_px / shrink, math.floor)
         if width * height < self.min_pixels:
             grow = math.sqrt(self.min_pixels / area)
-            return tuple_of(grid, width_px * grow, height_px * grow, math.ceil)
+            return _cells(grid, width_px * grow, height_px * grow, math.ceil)
         return width, height
 
 
-def tuple_of(grid: int, width: float, height: float, whole: Any) -> tuple[int, int]:
+def _cells(grid: int, width: float, height: float, whole: Callable[[float], int]) -> tuple[int, int]:
     """Both sides as multiples of `grid`, at least one grid cell each; `whole` is math.floor or math.ceil."""
     return max(grid, whole(width / grid) * grid), max(grid, whole(height / grid) * grid)
 
@@ -181,8 +182,3 @@ class Vlm(_Frozen):
     def task(self, name: str) -> Task:
         """A task by name; the first for an empty one. Raises KeyError."""
         return self.tasks[name] if name else next(iter(self.tasks.values()))
-
-    def reply_tokens(self, image_tokens: int, wanted: int | None = None) -> int:
-        """Tokens a reply may take: as wanted, or what the context leaves; at least 1."""
-        left = self.context - image_tokens - self.prompt_tokens
-        return max(1, min(wanted or self.sampling.max_tokens, left))

@@ -42,7 +42,7 @@ def lines_of(words: Sequence[Word], transform: Transform) -> list[Line]:
             groups[-1].append(word)
         else:
             groups.append([word])
-    return [Line(_text(group), to_pixels.box(_around(group))) for group in groups]
+    return [Line(_text(group), to_pixels.box(Box.around(word.box for word in group))) for group in groups]
 
 
 def _follows(before: Word, word: Word) -> bool:
@@ -78,10 +78,3 @@ def _is_right_to_left(text: str) -> bool:
 
 def _text(group: Sequence[Word]) -> str:
     return join((word.text for word in group), " ")
-
-
-def _around(group: Sequence[Word]) -> Box:
-    box = group[0].box
-    for word in group[1:]:
-        box = box.union(word.box)
-    return box

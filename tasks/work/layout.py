@@ -7,7 +7,7 @@ the page is cut into columns and tables, and each column into paragraphs, list i
 from collections.abc import Sequence
 
 from models.geometry import Box, Transform
-from models.reading import Block, BlockType
+from models.reading import Block, BlockType, mean_confidence
 from models.text import CJK_SCRIPTS, script_of
 from tasks.work.columns import Region, regions
 from tasks.work.lines import Line, Placed, typical_height
@@ -103,14 +103,8 @@ def _passage(paragraph: Paragraph, transform: Transform) -> Block:
 
 
 def _box(items: Sequence[Placed], transform: Transform) -> Box:
-    box = items[0].line.box
-    for item in items[1:]:
-        box = box.union(item.line.box)
-    return transform.box(box)
+    return transform.box(Box.around(item.line.box for item in items))
 
 
 def _confidence(items: Sequence[Placed]) -> float | None:
-    """Mean over characters; None when the engine gives no confidence."""
-    known = [(item.line.confidence, len(item.text)) for item in items if item.line.confidence is not None]
-    total = sum(length for _, length in known)
-    return sum(value * length for value, length in known) / total if total else None
+    return mean_confidence((item.line.confidence, len(item.text)) for item in items)

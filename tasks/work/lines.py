@@ -79,10 +79,7 @@ def _stacked(a: Box, b: Box) -> bool:
 
 def frame_of(items: Iterable[Placed]) -> Box:
     """The frame around all pieces; there must be one."""
-    first, *rest = [item.frame for item in items]
-    for frame in rest:
-        first = first.union(frame)
-    return first
+    return Box.around(item.frame for item in items)
 
 
 def join(pieces: Iterable[str], separator: str) -> str:

@@ -12,7 +12,7 @@ from PIL import Image
 from models.engine import OcrRequest
 from models.errors import Code, PageFailed
 from models.page import PageImage
-from models.reading import FinishReason, Reading, ReadingSource
+from models.reading import FinishReason, Reading, ReadingSource, mean_confidence
 from tasks.work import textlayer
 from tasks.work.layout import blocks_of, text_of
 from tasks.work.store import Store
@@ -58,7 +58,6 @@ def joined(readings: Sequence[Reading]) -> Reading:
     if len(readings) == 1:
         return readings[0]
     reasons = {reading.finish_reason for reading in readings}
-    known = [(one.confidence, len(one.text)) for one in readings if one.confidence is not None and one.text]
     return replace(
         readings[0],
         text="\n\n".join(reading.text for reading in readings if reading.text),
@@ -68,7 +67,7 @@ def joined(readings: Sequence[Reading]) -> Reading:
         tokens_in=_sum(reading.tokens_in for reading in readings),
         tokens_out=_sum(reading.tokens_out for reading in readings),
         queue_s=_sum(reading.queue_s for reading in readings),
-        confidence=_mean(known),
+        confidence=mean_confidence((one.confidence, len(one.text)) for one in readings),
         raw="\n\n".join(reading.text if reading.raw is None else reading.raw for reading in readings),
         notes=tuple(dict.fromkeys(note for reading in readings for note in reading.notes)),
     )
@@ -93,8 +92,3 @@ def layer_reading(request: OcrRequest, readable: frozenset[str]) -> Reading:
 def _sum(values: Iterable[_Number | None]) -> _Number | None:
     known = [value for value in values if value is not None]
     return sum(known[1:], known[0]) if known else None
-
-
-def _mean(weighed: Sequence[tuple[float, int]]) -> float | None:
-    total = sum(weight for _, weight in weighed)
-    return sum(value * weight for value, weight in weighed) / total if total else None

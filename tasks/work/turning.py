@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from PIL import Image
 
 from models.geometry import Transform
+from models.reading import mean_confidence
 from tasks.work.layout import is_vertical
 from tasks.work.lines import Line
 
@@ -82,6 +83,5 @@ def is_better(turned: Sequence[Line], lines: Sequence[Line], degrees: int) -> bo
 
 def confidence(lines: Sequence[Line]) -> float:
     """Mean confidence over characters; 1.0 where the engine gives none."""
-    known = [(line.confidence, len(line.text)) for line in lines if line.confidence is not None]
-    total = sum(length for _, length in known)
-    return sum(value * length for value, length in known) / total if total else 1.0
+    found = mean_confidence((line.confidence, len(line.text)) for line in lines)
+    return 1.0 if found is None else found

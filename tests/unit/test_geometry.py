@@ -30,5 +30,5 @@ def test_a_turned_box_is_upright_again() -> None:
     assert TURN.box(Box(0, 0, 10, 20)) == Box(20, 0, 40, 10)
 
 
-def test_a_union_is_the_smallest_box_around_both() -> None:
-    assert Box(0, 5, 10, 20).union(Box(3, 0, 12, 9)) == Box(0, 0, 12, 20)
+def test_the_box_around_two_is_the_smallest_that_holds_both() -> None:
+    assert Box.around([Box(0, 5, 10, 20), Box(3, 0, 12, 9)]) == Box(0, 0, 12, 20)

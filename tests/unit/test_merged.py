@@ -19,7 +19,7 @@ def _page(merged: Sequence[int]) -> list[Line]:
     for row in merged:
         pair = [each for each in lines if each.box.y0 == 100 + row * PITCH]
         lines = [each for each in lines if each not in pair]
-        box = pair[0].box.union(pair[1].box)
+        box = Box.around(one.box for one in pair)
         lines.append(Line(f"{pair[0].text} {pair[1].text}", box, 0.9))
     return lines
 

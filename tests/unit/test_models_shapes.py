@@ -1,4 +1,4 @@
-"""Shapes of models: geometry for any numbers, text layers, sums and what an edition says."""
+"""Shapes of models: geometry for any numbers, sums and what an edition says."""
 
 import pytest
 from hypothesis import assume, given
@@ -8,7 +8,6 @@ from models.claim import Outstanding
 from models.edition import reason
 from models.geometry import Box, Transform
 from models.intake import Registered
-from models.page import PageFacts, Word
 from models.progress import Progress, StageProgress
 from models.reading import Block, BlockType, Reading, ReadingSource, cleaned
 from models.stage import STAGE_VERSION, Stage
@@ -39,22 +38,16 @@ def inside(inner: Box, outer: Box) -> bool:
     return outer.x0 <= inner.x0 and outer.y0 <= inner.y0 and outer.x1 >= inner.x1 and outer.y1 >= inner.y1
 
 
-@given(_boxes(), _boxes())
-def test_a_union_holds_both_and_knows_no_order(one: Box, other: Box) -> None:
-    both = one.union(other)
-    assert inside(one, both)
-    assert inside(other, both)
-    assert both == other.union(one)
-
-
-@given(_boxes(), _boxes(), _boxes())
-def test_it_does_not_matter_which_two_of_three_are_joined_first(a: Box, b: Box, c: Box) -> None:
-    assert a.union(b).union(c) == a.union(b.union(c))
+@given(st.lists(_boxes(), min_size=1))
+def test_a_box_around_others_holds_all_and_knows_no_order(boxes: list[Box]) -> None:
+    whole = Box.around(boxes)
+    assert all(inside(box, whole) for box in boxes)
+    assert whole == Box.around(reversed(boxes)) == Box.around([*boxes, whole])
 
 
 @given(_boxes())
-def test_a_box_joined_with_itself_is_itself(box: Box) -> None:
-    assert box.union(box) == box
+def test_a_box_around_itself_is_itself(box: Box) -> None:
+    assert Box.around([box]) == box
     assert box.width >= 0
     assert box.height >= 0
 
@@ -87,23 +80,6 @@ def test_maps_one_after_another_may_be_bracketed_at_will(
 ) -> None:
     left, right = a.after(b).after(c), a.after(b.after(c))
     assert left.point(x, y) == pytest.approx(right.point(x, y), abs=1e-3)
-
-
-def test_words_of_a_line_are_joined_and_lines_stand_below_each_other() -> None:
-    words = (word("Dear", 0, 0), word("reader,", 0, 0), word("hello", 0, 1), word("Yours", 1, 0))
-    assert facts(*words).layer_text == "Dear reader,\nhello\nYours"
-
-
-def test_lines_of_different_blocks_are_not_mixed_up_by_their_number() -> None:
-    assert facts(word("left", 0, 3), word("right", 1, 3)).layer_text == "left\nright"
-
-
-def test_a_line_interrupted_by_another_goes_on_in_its_own_place() -> None:
-    assert facts(word("a", 0, 0), word("x", 1, 0), word("b", 0, 0)).layer_text == "a b\nx"
-
-
-def test_a_page_without_words_has_an_empty_layer() -> None:
-    assert facts().layer_text == ""
 
 
 @given(_dirty, _dirty, _dirty)
@@ -155,11 +131,3 @@ def test_a_bad_page_explains_a_document_better_than_a_blank_one() -> None:
 def test_stages_have_their_order_and_each_a_version() -> None:
     assert " → ".join(Stage) in (Stage.__doc__ or "")
     assert set(STAGE_VERSION) == set(Stage)
-
-
-def word(text: str, block: int, line: int) -> Word:
-    return Word(text, Box(0, 0, 1, 1), block, line)
-
-
-def facts(*words: Word) -> PageFacts:
-    return PageFacts(1, 595, 842, words=words)

@@ -84,16 +84,9 @@ def test_the_largest_picture_leaves_room_for_the_whole_reply(name: str) -> None:
     vlm = served(name)
     most = max(task.max_images for task in vlm.tasks.values())
     tokens = most * vlm.pixels.max_pixels // vlm.pixels.grid_px**2
-    assert vlm.reply_tokens(tokens) == vlm.sampling.max_tokens
+    assert vlm.context - vlm.prompt_tokens - tokens >= vlm.sampling.max_tokens
     assert get(name).grid_px == vlm.pixels.grid_px
     assert get(name).max_pixels <= vlm.pixels.max_pixels
-
-
-def test_a_reply_never_asks_for_more_than_the_context_leaves() -> None:
-    vlm = served("chandra-2")
-    assert vlm.reply_tokens(vlm.context - vlm.prompt_tokens - 10) == 10
-    assert vlm.reply_tokens(vlm.context) == 1
-    assert vlm.reply_tokens(0, wanted=7) == 7
 
 
 @pytest.mark.parametrize("name", SERVED)

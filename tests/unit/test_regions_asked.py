@@ -62,10 +62,7 @@ def test_each_region_is_a_picture_of_its_own_that_lies_where_it_lies(tmp_path: P
 
 
 def test_together_they_show_the_page(tmp_path: Path) -> None:
-    boxes = [one.region.box for one in asked(tmp_path) if one.region]
-    whole = boxes[0]
-    for box in boxes[1:]:
-        whole = whole.union(box)
+    whole = Box.around(one.region.box for one in asked(tmp_path) if one.region)
     assert tuple(whole) == pytest.approx([side / 2 for side in ink_box(two_columns())], abs=2)
 
 

@@ -62,13 +62,6 @@ def test_a_picture_within_the_limits_moves_by_half_a_cell_at_most(width: int, he
     assert abs(fitted[1] - height) <= 14
 
 
-@pytest.mark.parametrize(
-    ("image", "wanted", "room"), [(0, None, 8_192), (16_000, None, 320), (99_999, None, 1), (0, 10, 10)]
-)
-def test_a_reply_takes_what_is_wanted_or_left(image: int, wanted: int | None, room: int) -> None:
-    assert vlm(context=16_384, prompt_tokens=64).reply_tokens(image, wanted) == room
-
-
 def test_the_first_task_is_the_default_and_an_unknown_one_is_told() -> None:
     model = vlm(tasks={"one": TASK, "two": TASK | {"prompt": "Two."}})
     assert model.task("").prompt == "Read."

@@ -12,7 +12,7 @@ from PIL import Image
 from models.engine import OcrRequest
 from models.errors import Code, PageFailed
 from models.geometry import Transform
-from models.reading import Block, Reading, ReadingSource
+from models.reading import Reading, ReadingSource, mean_confidence
 from models.text import clean
 from tasks.work import textlayer
 from tasks.work.layerink import grey_of
@@ -138,16 +138,8 @@ def _reading(
     notes: tuple[str, ...] = (),
 ) -> Reading:
     blocks = blocks_of(lines, transform)
-    return Reading(
-        source, text_of(blocks), blocks, engine=engine, confidence=_confidence(blocks), notes=notes
-    )
-
-
-def _confidence(blocks: Sequence[Block]) -> float | None:
-    """Mean over characters, None when nothing was read or the source gives none."""
-    known = [(block.confidence, len(block.text)) for block in blocks if block.confidence is not None]
-    total = sum(length for _, length in known)
-    return sum(value * length for value, length in known) / total if total else None
+    confidence = mean_confidence((block.confidence, len(block.text)) for block in blocks)
+    return Reading(source, text_of(blocks), blocks, engine=engine, confidence=confidence, notes=notes)
 
 
 def _picture(request: OcrRequest) -> bytes:
