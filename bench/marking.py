@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.measures import interval
-from models.verdict import Verdict
+from models.verdict import DOUBTFUL, Verdict
 
 WRONG = (0.05, 0.1, 0.2)
 """From such an error on a page counts as wrong."""
-_MARKS = frozenset({Verdict.BAD, Verdict.SUSPECT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ class Marked:
     @property
     def is_marked(self) -> bool:
         """Whether it waits for a person."""
-        return self.verdict in _MARKS
+        return self.verdict in DOUBTFUL
 
 
 @dataclass(frozen=True, slots=True)

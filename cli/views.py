@@ -11,10 +11,8 @@ from models.document import Document
 from models.report import PageReport
 from models.settings import Settings
 from models.text import printable
-from models.verdict import Severity, Verdict
+from models.verdict import UNREADABLE, Severity, Verdict
 from tasks.work.store import Store
-
-UNREADABLE = frozenset({Verdict.BAD, Verdict.SKIPPED})
 
 
 @dataclass(frozen=True, slots=True)

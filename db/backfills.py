@@ -1,22 +1,21 @@
 """Backfills in the ledger: begun, gone on with, ended; which documents each one is about."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from db import runs, tables
+from db.questions import is_status
 from models.backfill import Backfill, Spent, Standing, Wish
 from models.document import DocumentStatus
 from models.errors import Code, ConfigurationError
 from models.reading import ReadingSource
 from models.recipe import Recipe
-from models.stage import ClaimStatus
+from models.stage import BUSY, ENDED, ClaimStatus
+from models.verdict import UNREADABLE
 
 t, member = tables.backfill, tables.backfill_document
-
-_BUSY = (ClaimStatus.READY, ClaimStatus.LEASED)
 
 
 def begin(connection: sa.Connection, wish: Wish, recipe: Recipe, run_id: int) -> Backfill:
@@ -95,7 +94,7 @@ def is_busy(connection: sa.Connection, backfill_id: int) -> bool:
         sa.select(sa.literal(1))
         .join_from(member, t, t.c.id == member.c.backfill_id)
         .join(c, (c.c.document_id == member.c.document_id) & (c.c.recipe_id == t.c.recipe_id))
-        .where(t.c.id == backfill_id, _is_one_of(_BUSY))
+        .where(t.c.id == backfill_id, sa.or_(*map(is_status, BUSY)))
     )
     return connection.execute(query.limit(1)).first() is not None
 
@@ -114,8 +113,8 @@ def standing(connection: sa.Connection, backfill_id: int) -> Standing:
     """How far its documents are."""
     c, page, d = tables.claim, tables.edition_page, tables.document
     status = DocumentStatus
-    bad = sa.exists().where(page.c.edition_id == c.c.edition_id, page.c.verdict.in_(["bad", "skipped"]))
-    has_ended = c.c.status.in_([ClaimStatus.DONE, ClaimStatus.FAILED])
+    bad = sa.exists().where(page.c.edition_id == c.c.edition_id, page.c.verdict.in_(UNREADABLE))
+    has_ended = c.c.status.in_(ENDED)
     is_failed = (c.c.status == ClaimStatus.FAILED) | ((c.c.status == ClaimStatus.DONE) & bad)
     is_beside = (c.c.status == ClaimStatus.DONE) & (c.c.edition_id != d.c.edition_id)
     query = (
@@ -151,12 +150,6 @@ def spent(connection: sa.Connection, backfill: Backfill) -> Spent:
         query = query.where(r.c.created_at <= backfill.ended_at)
     pages, seconds, tokens = connection.execute(query).one()
     return Spent(pages, seconds, int(tokens))
-
-
-def _is_one_of(statuses: Sequence[ClaimStatus]) -> sa.ColumnElement[bool]:
-    # Written into the statement, one by one: with parameters the partial indexes could not serve it.
-    column = tables.claim.c.status
-    return sa.or_(*(column == sa.bindparam(None, one.value, literal_execute=True) for one in statuses))
 
 
 def _backfill(row: sa.Row[Any]) -> Backfill:

@@ -16,7 +16,7 @@ from models.reading import Block, BlockType, Reading, ReadingSource, cleaned
 from models.review import HUMAN_RECIPE, Action, Decision, PageRef, Reviewed
 from models.settings import Settings
 from models.text import clean
-from models.verdict import Verdict
+from models.verdict import DOUBTFUL, Verdict
 from models.work import ChunkVectors, PageToLoad
 from tasks.load import searchable_chunks
 from tasks.neighbours import judge_together, known_findings
@@ -25,8 +25,6 @@ from tasks.work.embedding import open_embedder
 from tasks.work.parsers import MOST_CHARS, PARSERS, Sent
 
 log = logging.getLogger(__name__)
-
-_DOUBTFUL = frozenset({Verdict.BAD, Verdict.SUSPECT, Verdict.BLANK})
 
 
 def decide(
@@ -139,7 +137,7 @@ def _by_document(pages: Iterable[PageRef]) -> Iterable[tuple[int, list[PageRef]]
 
 
 def _check(ref: PageRef, page: PageToLoad, action: Action) -> None:
-    if page.verdict not in _DOUBTFUL and not page.is_settled:
+    if page.verdict not in DOUBTFUL | {Verdict.BLANK} and not page.is_settled:
         raise ConfigurationError(f"Page {ref} is {page.verdict}: there is nothing to {action}.")
     if action is Action.ACCEPT and page.reading_id is None:
         raise ConfigurationError(
