@@ -48,7 +48,7 @@ _END_S = 1_200.0
 _STAGES = ("split", "preprocess", "ocr", "load")
 
 _DONE = """
-SELECT stage, split_part(worker, ':', 1), sum(stage_run.pages),
+SELECT stage, split_part(split_part(worker, ':', 1), '+', 1), sum(stage_run.pages),
        extract(epoch FROM min(stage_run.started_at))::float,
        extract(epoch FROM max(stage_run.ended_at))::float
 FROM stage_run JOIN document ON document.id = document_id JOIN source ON source.document_id = document.id

@@ -4,7 +4,6 @@ import datetime as dt
 import logging
 import os
 import re
-import socket
 import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -18,6 +17,7 @@ from models.invariant import Upkeep, Violation
 from models.settings import Settings
 from models.stage import Stage
 from tasks.mill import is_alive
+from tasks.work.machine import machine
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ def free_leases(database: Database, max_crashes: int) -> int:
     """Free what the dead of this host held and what was not renewed in time; counts as a crash of it."""
 
     def work(connection: sa.Connection) -> int:
-        dead = claims.release_dead(connection, socket.gethostname(), is_alive, max_crashes)
+        dead = claims.release_dead(connection, machine(), is_alive, max_crashes)
         return dead + sum(claims.free_expired(connection, stage, max_crashes) for stage in Stage)
 
     return database.run(work)

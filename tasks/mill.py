@@ -3,7 +3,6 @@
 import datetime as dt
 import logging
 import os
-import socket
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from models.settings import Settings
 from models.stage import Outcome, Stage
 from tasks.bells import Bells
 from tasks.work.engines import open_engine, servers_for
+from tasks.work.machine import machine, name_of
 from tasks.work.pool import WorkerPool
 from tasks.work.remote_copies import Copies, sweep
 from tasks.work.store import Store
@@ -153,7 +153,7 @@ class Mill:
         """Free at once what processes of this host held that were killed; says how much work."""
         sweep(self._copies, is_killed)
         return self.database.run(
-            lambda conn: claims.release_dead(conn, socket.gethostname(), is_alive, self.settings.max_crashes)
+            lambda conn: claims.release_dead(conn, machine(), is_alive, self.settings.max_crashes)
         )
 
     @property
@@ -197,14 +197,19 @@ def read_passwords(path: Path | None) -> tuple[str, ...]:
 
 
 def owner_name() -> str:
-    """host:pid:start:suffix. The start time tells a dead owner from a new process with its number."""
+    """machine:pid:start:suffix. The start time tells a dead owner from a new process with its number."""
     started = int(psutil.Process().create_time())
-    return f"{socket.gethostname()}:{os.getpid()}:{started}:{uuid.uuid4().hex[:8]}"
+    return f"{machine()}:{os.getpid()}:{started}:{uuid.uuid4().hex[:8]}"
 
 
 def is_killed(owner: str) -> bool:
-    """Whether an owner name is of a process of this host that runs no more."""
-    return owner.count(":") >= 3 and owner.rsplit(":", 3)[0] == socket.gethostname() and not is_alive(owner)
+    """Whether an owner name, of a folder in this machine's home, is of a process that runs no more.
+
+    Whoever wrote it before the machine's last start is dead as well.
+    """
+    if owner.count(":") < 3 or name_of(owner.rsplit(":", 3)[0]) != name_of(machine()):
+        return False
+    return owner.rsplit(":", 3)[0] != machine() or not is_alive(owner)
 
 
 def is_alive(owner: str) -> bool:

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 from db import embedded
 from db.engine import open_database
 from flows.installation import api, database, deployments, pools, services, state
+from flows.installation.machines import check_name
 from flows.installation.services import Service
 from flows.installation.sharing import check_shared
 from flows.installation.wish import Wish, check_openness, check_port
@@ -98,6 +99,7 @@ def up(settings: Settings, wish: Wish, given: Mapping[str, str], tell: Callable[
             with api.open_client(url, raising.auth) as client:
                 check_shared(client, settings, is_joining=theirs is not None)
                 _furnish(client, wish)
+                check_name(client, tell, is_at_work=processes.running(services.CPU, folder) is not None)
                 _raise_workers(raising, wish, url, client)
                 _mind_watch(client, wish)
             return url

@@ -3,11 +3,15 @@
 The server keeps, as a variable of Prefect, which ones they are.
 """
 
+import contextlib
 import uuid
+from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.actions import VariableCreate, VariableUpdate
+from prefect.exceptions import ObjectAlreadyExists
 
 from db.engine import open_database
 from models.errors import Code, EnvironmentFault
@@ -27,14 +31,23 @@ def check_shared(client: SyncPrefectClient, settings: Settings, *, is_joining: b
     is the first at a server that belongs to none of them.
     """
     ours = {"store": _store_mark(settings), "database": _database_mark(settings)}
-    known = client.read_variable_by_name(VARIABLE)
-    if known is None:
-        client.create_variable(VariableCreate(name=VARIABLE, value=ours))
-    elif known.value != ours and not is_joining:
+    theirs = _known(client, ours)
+    if theirs == ours:
+        return
+    if not is_joining:
         client.update_variable(VariableUpdate(name=VARIABLE, value=ours))
-    elif known.value != ours:
-        has_database = isinstance(known.value, dict) and known.value.get("database") == ours["database"]
-        raise _stranger(settings, has_database=has_database)
+        return
+    has_database = isinstance(theirs, dict) and theirs.get("database") == ours["database"]
+    raise _stranger(settings, has_database=has_database)
+
+
+def _known(client: SyncPrefectClient, ours: dict[str, Any]) -> Any:
+    """What the server keeps; of two that come first at the same time, what the quicker one has."""
+    if client.read_variable_by_name(VARIABLE) is None:
+        with contextlib.suppress(ObjectAlreadyExists):
+            client.create_variable(VariableCreate(name=VARIABLE, value=ours))
+    known = client.read_variable_by_name(VARIABLE)
+    return known.value if known else None
 
 
 def _stranger(settings: Settings, *, has_database: bool) -> EnvironmentFault:
@@ -54,7 +67,7 @@ def _store_mark(settings: Settings) -> str:
     try:
         settings.store.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            path.write_text(uuid.uuid4().hex)
+            _mark(path)
         return path.read_text()
     except OSError as error:
         raise EnvironmentFault(
@@ -62,6 +75,18 @@ def _store_mark(settings: Settings) -> str:
             "folder that it leads to.",
             Code.HOME_UNWRITABLE,
         ) from error
+
+
+def _mark(path: Path) -> None:
+    """Whole or not at all, and never over that of another machine which joins at the same moment."""
+    part = path.with_name(f".{uuid.uuid4().hex}.part")
+    part.write_text(uuid.uuid4().hex)
+    try:
+        path.hardlink_to(part)
+    except FileExistsError:
+        return
+    finally:
+        part.unlink()
 
 
 def _database_mark(settings: Settings) -> str:

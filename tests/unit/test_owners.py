@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from models.errors import ConfigurationError
 from tasks.mill import is_alive, is_killed, owner_name, read_passwords
+from tasks.work.machine import machine, name_of
 
 NOBODY = 2**22 + 1
 """No process has such a number: Linux gives none beyond 2**22."""
@@ -40,6 +41,23 @@ def test_a_number_that_no_process_has_is_dead() -> None:
 @pytest.mark.parametrize("owner", ["", "me", "a:b", f"elsewhere.example:{NOBODY}:1:a", "fe80::1:9:1:a"])
 def test_of_other_hosts_and_strange_names_nobody_is_known_to_be_dead(owner: str) -> None:
     assert not is_killed(owner)
+
+
+def test_a_machine_of_the_same_name_is_another_one() -> None:
+    _, pid, started, suffix = owner_name().rsplit(":", 3)
+    clone = f"{socket.gethostname()}+00000000:{pid}:{started}:{suffix}"
+    assert clone.rsplit(":", 3)[0] != machine()
+    assert name_of(machine()) == name_of(clone.rsplit(":", 3)[0]) == socket.gethostname()
+
+
+def test_what_lies_in_our_home_from_before_the_last_start_is_dead() -> None:
+    _, pid, started, suffix = owner_name().rsplit(":", 3)
+    assert is_killed(f"{socket.gethostname()}+00000000:{pid}:{started}:{suffix}")
+
+
+def test_where_the_system_tells_no_more_a_machine_is_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.work.machine._BOOT", Path("/nowhere"))
+    assert machine() == socket.gethostname()
 
 
 lines = st.text(
