@@ -29,8 +29,9 @@ _INKED_CELL = 26
 """A cell with ink on a tenth of its pixels, in 255ths."""
 _INKED_SAMPLE = 39
 """The same where a cell is known by 16 pixels: 3 of them, since 2 are noise too often."""
-_OBVIOUS_SHARE = 0.1
-"""Share of cells that are inked on a page of text; a sheet with four black edges has 0.06."""
+_OBVIOUS_SHARE, _TYPED_SHARE = 0.1, 0.03
+"""Share of cells that are inked on a page of text; a sheet with four black edges has 0.06. A page of type has
+no scanner's edges and no noise; four thin rules around it are 0.018."""
 _FILLED = 0.9
 """A strip is a line when so much of its length is inked: letters and words leave gaps."""
 _INK_IN_WINDOW = 12
@@ -52,51 +53,52 @@ class Ink(NamedTuple):
     is_blank: bool
 
 
-def measure(image: Image.Image) -> Ink:
-    """How much ink a page image (L or RGB) has, and whether it is blank."""
-    return _at_a_glance(image) or _measured(_marks(image.convert("L")))
+def measure(image: Image.Image, *, is_typed: bool = False) -> Ink:
+    """How much ink a page image (L or RGB) has, and whether it is blank.
+
+    `is_typed`: it was drawn from visible characters, as the file tells.
+    """
+    obvious = _TYPED_SHARE if is_typed else _OBVIOUS_SHARE
+    return _at_a_glance(image, obvious) or ink_and_marks(image.convert("L"))[0]
 
 
 def ink_and_marks(grey: Image.Image) -> tuple[Ink, Mask]:
     """Both `measure` and `marks` of a picture (L), for the price of one."""
     found = _marks(grey)
-    return _measured(found), _without_specks(np.asarray(found) > 0)
-
-
-def _measured(found: Image.Image) -> Ink:
-    """As `measure`, of marks found already (L, 255 where a pixel differs from its paper)."""
-    full = _full(found, _CELL_PX, _INKED_CELL)
-    if full:
-        return full
     writing = _without_specks(np.asarray(found) > 0)
-    windows = _windows(writing)
+    return _full(found, _CELL_PX, _INKED_CELL, _OBVIOUS_SHARE) or _measured(writing), writing
+
+
+def _measured(writing: Mask) -> Ink:
+    """As `measure`, of the marks of a page that are no specks."""
+    pixels, windows = writing.size, _windows(writing)
     enough = _INK_IN_WINDOW + _noise(windows)
     is_blank = windows.max() < enough
     if not is_blank:
         writing = _without_specks(_without_lines(_inked_part(_without_holes(writing))))
         is_blank = _windows(writing).max() < enough
-    return Ink(np.count_nonzero(writing) / (found.width * found.height), bool(is_blank))
+    return Ink(np.count_nonzero(writing) / pixels, bool(is_blank))
 
 
-def _at_a_glance(image: Image.Image) -> Ink | None:
-    """The ink of a light page with marks all over, from a quarter of its pixels; None for any other."""
+def _at_a_glance(image: Image.Image, obvious: float) -> Ink | None:
+    """The ink of a light page with so many marked cells, from a quarter of its pixels; None for any other."""
     grey = image.resize(_halves(image.size), Image.Resampling.NEAREST).convert("L")
     cells = grey.reduce(_CELL_PX // 2)
     if _is_dark(cells):
         return None
     some = cells.resize(_halves(cells.size), Image.Resampling.NEAREST)
     around = _PAPER_CELLS // 2 + 1
-    return _full(_against(grey, some, around, _PAPER_RANK), _CELL_PX // 2, _INKED_SAMPLE)
+    return _full(_against(grey, some, around, _PAPER_RANK), _CELL_PX // 2, _INKED_SAMPLE, obvious)
 
 
 def _halves(size: tuple[int, int]) -> tuple[int, int]:
     return -(-size[0] // 2), -(-size[1] // 2)
 
 
-def _full(found: Image.Image, cell_px: int, inked: int) -> Ink | None:
+def _full(found: Image.Image, cell_px: int, inked: int, obvious: float) -> Ink | None:
     """The ink of a page that has marks all over; None for one that must be looked at closely."""
     cells = np.asarray(found.reduce(cell_px))
-    if (cells > inked).mean() <= _OBVIOUS_SHARE:
+    if (cells > inked).mean() <= obvious:
         return None
     return Ink(found.histogram()[255] / (found.width * found.height), is_blank=False)
 

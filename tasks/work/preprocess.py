@@ -175,7 +175,7 @@ def _filled_up(sheet: Sheet, least: int) -> Sheet:
 def _kept(sheet: Sheet, plan: _Plan, source: Drawable, recipe: Recipe, store_root: Path) -> PageImage:
     choice, seen, size = plan.choice, plan.seen, sheet.picture.size
     # One look tells for every size that the page is drawn in.
-    ink = seen.ink or blank.measure(sheet.picture)
+    ink = seen.ink or blank.measure(sheet.picture, is_typed=plan.told_by == "layer")
     data = io.BytesIO()
     sheet.picture.save(data, "JPEG", quality=recipe.jpeg_quality)
     # A coarse scan is as it came: nothing of it was lost.
