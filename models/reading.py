@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from models import notes
 from models.geometry import Box
 from models.text import clean
 
@@ -129,7 +130,7 @@ def cleaned(reading: Reading) -> Reading:
         raw=None if reading.raw is None else clean(reading.raw),
         notes=tuple(clean(note) for note in reading.notes),
     )
-    return replace(tidy, notes=(*tidy.notes, "text-cleaned"))
+    return replace(tidy, notes=(*tidy.notes, notes.TEXT_CLEANED))
 
 
 def _texts(reading: Reading) -> Iterator[str]:

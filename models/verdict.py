@@ -37,18 +37,6 @@ UNREADABLE = frozenset({Verdict.BAD, Verdict.SKIPPED})
 DOUBTFUL = frozenset({Verdict.BAD, Verdict.SUSPECT})
 """Of pages that a person should look at."""
 
-REPAIRS = frozenset(
-    {
-        "fence-stripped",
-        "html-repaired",
-        "json-repaired",
-        "preamble-stripped",
-        "text-cleaned",
-        "tokens-stripped",
-    }
-)
-"""Notes of an answer that was mended: findings of their own, for information."""
-
 # The layer's words are looked at so far: normalising a run of marks takes time with its square.
 _LAYER_CHARS, _WORD_CHARS = 100_000, 100
 _LIMITS = CheckLimits()

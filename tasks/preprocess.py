@@ -8,6 +8,7 @@ from typing import Any
 from db import pages, timings
 from models.claim import Claim, Failure
 from models.errors import Code, PagemillError
+from models.notes import UNREADABLE_PAGE
 from models.page import PageImage
 from models.stage import Stage
 from models.work import PageToPrepare, PreparedPage
@@ -128,7 +129,7 @@ def _gather(mill: Mill, under_way: Iterable[Made]) -> set[Made]:
 
 
 def _submit(mill: Mill, item: PageToPrepare) -> Made | Refusal:
-    if "unreadable-page" in item.facts.notes:
+    if UNREADABLE_PAGE in item.facts.notes:
         return Refusal(
             code=Code.RENDER_FAILED, message="The file is damaged at this page.", is_transient=False
         )

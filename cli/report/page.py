@@ -9,10 +9,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from cli.words import duration, plural
 from models.document import DocumentStatus
+from models.notes import REPAIRS
 from models.review import PageToReview
 from models.run_report import RunReport
 from models.text import printable
-from models.verdict import REPAIRS
 from tasks.work.checks import CHECKS, DOCUMENT_CHECKS
 
 _ABOUT = {check.code: check.about for check in (*CHECKS, *DOCUMENT_CHECKS)}

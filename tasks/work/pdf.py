@@ -17,6 +17,7 @@ from PIL import Image
 from models.document import DocumentFacts
 from models.errors import Code, DocumentRejected, PagemillError, SourceForbidden, SourceGone
 from models.geometry import Box, Transform
+from models.notes import UNREADABLE_PAGE
 from models.page import PageFacts, Word
 from models.text import clean, printable
 from tasks.work.pdf_boxes import load, meet
@@ -88,7 +89,7 @@ def page_facts(path: Path, page_no: int, passwords: tuple[str, ...]) -> PageFact
         page, repaired = load(document, page_no)
     except Exception:
         # MuPDF raises a class for each of its error codes, and plain ones besides.
-        return PageFacts(page_no, *_UNKNOWN_SIZE, notes=("unreadable-page",))
+        return PageFacts(page_no, *_UNKNOWN_SIZE, notes=(UNREADABLE_PAGE,))
     notes = ["box-repaired"] if repaired else []
     if any(kind == _FILE_ATTACHMENT for _, kind, *_ in page.annot_xrefs()):
         notes.append("attachments")

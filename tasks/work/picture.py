@@ -11,6 +11,7 @@ from PIL import ExifTags, Image, UnidentifiedImageError
 
 from models.document import DocumentFacts, MediaType
 from models.errors import Code, DocumentRejected, PagemillError, SourceForbidden, SourceGone
+from models.notes import UNREADABLE_PAGE
 from models.page import PageFacts
 from models.text import clean, printable
 
@@ -68,7 +69,7 @@ def page_facts(path: Path, media_type: MediaType, page_no: int) -> PageFacts:
     try:
         size = frame_size(path, media_type, page_no)
     except DocumentRejected:
-        return PageFacts(page_no, 595.0, 842.0, notes=("unreadable-page",))
+        return PageFacts(page_no, 595.0, 842.0, notes=(UNREADABLE_PAGE,))
     width_pt, height_pt = (side * 72 / size.dpi for side in size[:2])
     return PageFacts(page_no, width_pt, height_pt, size.degrees)
 

@@ -25,8 +25,6 @@ REJECTED = "layer-rejected:"
 outside-page, differs."""
 UNPROVEN = "layer-unproven"
 """Note: the layer was taken although the engine cannot read its script, so no line was compared."""
-SCRIPT_UNSUPPORTED = "script-unsupported"
-"""Note: the layer is sane and written in a script that the engine cannot read."""
 
 # More letters than this in scripts the engine cannot read: its own reading says nothing about the layer.
 _FOREIGN = 0.2

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from models.notes import TOO_LONG
 from models.reading import BlockType
 from models.vlm import Parser
-from tasks.work.parsers import MOST_CHARS, PARSERS, TOO_LONG
+from tasks.work.parsers import MOST_CHARS, PARSERS
 from tests.unit.parsing import page, read
 
 pytestmark = pytest.mark.slow

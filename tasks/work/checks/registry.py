@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from models.limits import CheckLimits
+from models.notes import REPAIRS
 from models.reading import Reading
-from models.verdict import REPAIRS, Finding, PageUnderCheck, Severity
+from models.verdict import Finding, PageUnderCheck, Severity
 from tasks.work.checks import fields, formulas, languages, neighbours, repeats, rules, structure, wording
 from tasks.work.checks.case import Case, Sighting
 

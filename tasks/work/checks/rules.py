@@ -3,13 +3,11 @@
 from collections import Counter
 
 from models.geometry import Box
+from models.notes import SCRIPT_UNSUPPORTED, TOO_LONG
 from models.reading import BlockType, FinishReason, ReadingSource
 from models.text import clean, scripts
 from models.verdict import PageUnderCheck, Severity
 from tasks.work.checks.case import Case, Evidence, Sighting
-
-SCRIPT_NOTE = "script-unsupported"
-TOO_LONG_NOTE = "answer-too-long"
 
 
 def truncated(case: Case) -> Sighting | None:
@@ -72,7 +70,7 @@ def control_characters(case: Case) -> Sighting | None:
 
 def answer_too_long(case: Case) -> Sighting | None:
     """More text than any printed page holds; what is looked at besides is its start and its end."""
-    chars, is_noted = len(case.reading.text), TOO_LONG_NOTE in case.reading.notes
+    chars, is_noted = len(case.reading.text), TOO_LONG in case.reading.notes
     if case.reading.source is not ReadingSource.OCR or (chars <= case.limits.most_chars and not is_noted):
         return None
     return Sighting("There is more text than any printed page holds.", {"chars": chars})
@@ -138,7 +136,7 @@ def too_little_text(case: Case) -> Sighting | None:
 
 def script_unsupported(case: Case) -> Sighting | None:
     """The page is in a script that the profile cannot read; a text layer taken as it is needs no reading."""
-    is_noted = SCRIPT_NOTE in case.reading.notes
+    is_noted = SCRIPT_UNSUPPORTED in case.reading.notes
     noted = Sighting("The engine met a script that it cannot read.") if is_noted else None
     if case.reading.source is not ReadingSource.OCR or not case.page.reads:
         return noted

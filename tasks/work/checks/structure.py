@@ -3,10 +3,10 @@
 import re
 from collections import Counter
 
+from models.notes import BOX_UNREADABLE, SCHEMA_MISMATCH, TABLE_MISSING, UNPARSABLE
 from models.verdict import Severity
 from tasks.work.checks.case import Case, Evidence, Sighting, clipped
 
-UNPARSABLE, MISMATCH, NO_TABLE, BAD_BOX = "unparsable", "schema-mismatch", "table-missing", "box-unreadable"
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]{0,20})(?=[\s/>])")
 _FLAT = frozenset({"br", "img", "hr", "col", "input", "p", "li"})
 
@@ -16,7 +16,7 @@ def layout_invalid(case: Case) -> Sighting | None:
     notes = case.reading.notes
     if UNPARSABLE in notes:
         return Sighting("The answer is not of the form that the model was asked for.", {"fault": UNPARSABLE})
-    for note in (MISMATCH, NO_TABLE, BAD_BOX):
+    for note in (SCHEMA_MISMATCH, TABLE_MISSING, BOX_UNREADABLE):
         if note in notes:
             message = "The answer misses what it was asked for."
             return Sighting(message, {"fault": note}, Severity.WARNING)

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from models.notes import REPAIRS
 from models.reading import Reading, ReadingSource
-from models.verdict import REPAIRS, Finding, Severity, Verdict
+from models.verdict import Finding, Severity, Verdict
 
 # Nothing of such an answer can be used; a cut or looping one still holds the start of the page.
 _HOPELESS = frozenset({"answer-too-long", "chat-text", "empty-with-ink", "layout-invalid", "text-on-blank"})

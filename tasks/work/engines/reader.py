@@ -12,6 +12,7 @@ from PIL import Image
 from models.engine import OcrRequest
 from models.errors import Code, PageFailed
 from models.geometry import Transform
+from models.notes import SCRIPT_UNSUPPORTED
 from models.reading import Reading, ReadingSource, mean_confidence
 from models.text import clean
 from tasks.work import textlayer
@@ -92,7 +93,7 @@ def _check(reader: Reader, request: OcrRequest, data: bytes, readable: frozenset
     if layer.fault:
         return _noted(reading, textlayer.REJECTED + layer.fault)
     reading = replace(reading, layer_agreement=agreement(layer.text, reading.text))
-    return _noted(reading, textlayer.SCRIPT_UNSUPPORTED) if layer.is_foreign else reading
+    return _noted(reading, SCRIPT_UNSUPPORTED) if layer.is_foreign else reading
 
 
 def _noted(reading: Reading, note: str) -> Reading:

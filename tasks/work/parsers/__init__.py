@@ -9,6 +9,7 @@ blocks and never part of the text.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from models.notes import TOO_LONG
 from models.vlm import Parser
 from tasks.work.parsers.chandra import parse_chandra
 from tasks.work.parsers.markdown import parse_formula, parse_markdown, parse_table
@@ -17,11 +18,10 @@ from tasks.work.parsers.shapes import Parsed, Sent
 from tasks.work.parsers.structured import parse_fields, parse_json
 from tasks.work.repair import repair
 
-__all__ = ["MOST_CHARS", "PARSERS", "TOO_LONG", "Parsed", "Sent", "parse"]
+__all__ = ["MOST_CHARS", "PARSERS", "Parsed", "Sent", "parse"]
 
 MOST_CHARS = 400_000
 """Longer answers are no page: 32,000 tokens of prose are 150,000 characters."""
-TOO_LONG = "answer-too-long"
 
 PARSERS: Mapping[Parser, Callable[[str, Sent], Parsed]] = {
     "text": parse_text,

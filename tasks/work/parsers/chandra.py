@@ -6,12 +6,12 @@ of 1000 split by spaces (Chandra 2); `data-label` is one of 15 labels, 19 from C
 
 from typing import Any
 
+from models.notes import BOX_UNREADABLE
 from models.reading import BlockType
 from tasks.work.parsers.boxes import box_of
 from tasks.work.parsers.flow import Place, parse_html
 from tasks.work.parsers.shapes import Parsed, Sent, parsed
 
-BAD_BOX = "box-unreadable"
 BLANK = "blank-said"
 """The model says that the page is blank."""
 _WHOLE = {
@@ -62,7 +62,7 @@ def _place(node: Any, sent: Sent, notes: list[str]) -> Place | None:
     name = _BY_NAME.get((label or "").strip().lower(), "Text")
     box = box_of(written, sent) if written else None
     if written and box is None and sent.box_scale:
-        notes.append(BAD_BOX)
+        notes.append(BOX_UNREADABLE)
     if name == "Blank-Page":
         notes.append(BLANK)
     type_ = LABELS[name]

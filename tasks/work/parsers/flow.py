@@ -8,14 +8,13 @@ from typing import Any
 from lxml import etree, html
 
 from models.geometry import Box
+from models.notes import HTML_REPAIRED, UNPARSABLE
 from models.reading import Block, BlockType
 from tasks.work.parsers import latex
 from tasks.work.parsers.grid import table_block
 from tasks.work.parsers.inline import BLOCKS, Words, pictures_in, text_of
 from tasks.work.parsers.tags import tidied
 
-REPAIRED = "html-repaired"
-UNPARSABLE = "unparsable"
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _NUMBER = re.compile(r"\(?\s*((?:[A-Za-z]\.?)?\d[\w.]{0,8})\s*\)?")
 
@@ -37,7 +36,7 @@ PlaceOf = Callable[[Any], Place | None]
 def parse_html(markup: str, place_of: PlaceOf = lambda _: None) -> tuple[list[Block], list[str]]:
     """Blocks and notes of an HTML fragment. Never raises; text that cannot be parsed is one paragraph."""
     tidy = tidied(markup)
-    notes = [REPAIRED] if tidy.is_repaired else []
+    notes = [HTML_REPAIRED] if tidy.is_repaired else []
     try:
         root = html.document_fromstring(f"<html><body>{tidy.html}</body></html>", parser=_parser())
     except (etree.LxmlError, ValueError):

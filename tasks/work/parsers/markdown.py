@@ -11,12 +11,12 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from models.notes import TABLE_MISSING
 from models.reading import Block, BlockType
 from tasks.work.parsers import latex
 from tasks.work.parsers.flow import parse_html
 from tasks.work.parsers.shapes import Parsed, Sent, parsed
 
-NO_TABLE = "table-missing"
 # Of what Markdown knows, these lose or change print: a line of dashes under text makes no heading, an
 # indented line is no code, [1]: is a source in a bibliography and [x](y) is what stands on the page.
 _OFF = ("code", "lheading", "reference", "link", "image", "autolink")
@@ -40,7 +40,7 @@ def parse_table(answer: str, sent: Sent) -> Parsed:
     """As Markdown, noted where there is no table in the answer to a question for one."""
     found = parse_markdown(answer, sent)
     has_table = any(block.type is BlockType.TABLE for block in found.blocks)
-    return found if has_table else Parsed(found.text, found.blocks, (*found.notes, NO_TABLE))
+    return found if has_table else Parsed(found.text, found.blocks, (*found.notes, TABLE_MISSING))
 
 
 def parse_formula(answer: str, sent: Sent) -> Parsed:

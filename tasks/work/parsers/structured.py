@@ -10,13 +10,13 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from models.geometry import Box
+from models.notes import SCHEMA_MISMATCH
 from models.reading import Block, BlockType
 from tasks.work.parsers.boxes import box_of
 from tasks.work.parsers.plain import parse_text
 from tasks.work.parsers.shapes import Parsed, Sent, parsed
 from tasks.work.repair import mend_json
 
-MISMATCH = "schema-mismatch"
 TRANSCRIBED = frozenset({"text", "texts", "transcription", "sign"})
 """Keys whose values are words that stand in the picture; all else is description."""
 _BOX_KEYS = ("bbox_2d", "bbox", "box")
@@ -45,7 +45,7 @@ def _value(answer: str, sent: Sent) -> tuple[Any, list[str]]:
     mended = mend_json(answer)
     if mended.value is None or _keeps_to(mended.value, sent.schema):
         return mended.value, list(mended.notes)
-    return mended.value, [*mended.notes, MISMATCH]
+    return mended.value, [*mended.notes, SCHEMA_MISMATCH]
 
 
 def _keeps_to(value: Any, schema: str) -> bool:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from models.notes import FENCE_STRIPPED, PREAMBLE_STRIPPED, TEXT_CLEANED, TOKENS_STRIPPED
 from models.text import clean
 
 
@@ -49,7 +50,7 @@ def repair(answer: str) -> Repaired:
     Notes: text-cleaned, tokens-stripped, preamble-stripped, fence-stripped. Linear time.
     """
     text = clean(answer)
-    notes = ("text-cleaned",) if text != answer else ()
+    notes = (TEXT_CLEANED,) if text != answer else ()
     for step in (without_tokens, without_preamble, unfenced, without_tokens):
         done = step(text)
         text, notes = done.text, (*notes, *(note for note in done.notes if note not in notes))
@@ -71,7 +72,7 @@ def without_tokens(text: str) -> Repaired:
         end = cut
     if (start, end) == (0, len(text)):
         return Repaired(text)
-    return Repaired(text[start:end], ("tokens-stripped",))
+    return Repaired(text[start:end], (TOKENS_STRIPPED,))
 
 
 def without_preamble(text: str) -> Repaired:
@@ -79,7 +80,7 @@ def without_preamble(text: str) -> Repaired:
     found = _PREAMBLE.match(text[:_PREAMBLE_CHARS])
     if not found or not text[found.end() :].strip():
         return Repaired(text)
-    return Repaired(text[found.end() :].lstrip("\n"), ("preamble-stripped",))
+    return Repaired(text[found.end() :].lstrip("\n"), (PREAMBLE_STRIPPED,))
 
 
 def unfenced(text: str) -> Repaired:
@@ -95,9 +96,9 @@ def unfenced(text: str) -> Repaired:
     fence = opened[1]
     closings = sum(line.strip() == fence for line in inner.splitlines())
     if closings == 1 and inner.rstrip().endswith(fence):
-        return Repaired(inner.rstrip()[: -len(fence)].rstrip(), ("fence-stripped",))
+        return Repaired(inner.rstrip()[: -len(fence)].rstrip(), (FENCE_STRIPPED,))
     if not closings and fence not in inner:
-        return Repaired(inner, ("fence-stripped",))
+        return Repaired(inner, (FENCE_STRIPPED,))
     return _outer_fence(text, inner, opened)
 
 
@@ -108,7 +109,7 @@ def _outer_fence(text: str, inner: str, opened: re.Match[str]) -> Repaired:
     is_wrapped = bool(lines) and lines[-1].strip() == opened[1] and len(inside) % 2 == 0
     if not is_wrapped or not opened[2]:
         return Repaired(text)
-    return Repaired("\n".join(lines[:-1]), ("fence-stripped",))
+    return Repaired("\n".join(lines[:-1]), (FENCE_STRIPPED,))
 
 
 def _inside_sentence(text: str) -> tuple[int, int]:

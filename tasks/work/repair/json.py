@@ -6,6 +6,7 @@ from typing import Any
 
 import json_repair
 
+from models.notes import JSON_REPAIRED, UNPARSABLE
 from tasks.work.repair.answers import unfenced
 
 # json-repair is quadratic in an open string: 13 s for a megabyte, 0.15 s for this.
@@ -30,17 +31,17 @@ def mend_json(text: str) -> Mended:
     """
     bare = unfenced(text.strip())
     if _depth(bare.text) > _DEEPEST:
-        return Mended(None, (*bare.notes, "unparsable"))
+        return Mended(None, (*bare.notes, UNPARSABLE))
     value = _strict(bare.text)
     if isinstance(value, dict | list):
         return Mended(value, bare.notes)
     start = min((at for at in map(bare.text.find, "{[") if at >= 0), default=-1)
     if start < 0 or len(bare.text) > _MOST_CHARS:
-        return Mended(None, (*bare.notes, "unparsable"))
+        return Mended(None, (*bare.notes, UNPARSABLE))
     value = _lenient(bare.text[start:])
     if not value:
-        return Mended(None, (*bare.notes, "unparsable"))
-    return Mended(value, (*bare.notes, "json-repaired"))
+        return Mended(None, (*bare.notes, UNPARSABLE))
+    return Mended(value, (*bare.notes, JSON_REPAIRED))
 
 
 def _strict(text: str) -> Any:
