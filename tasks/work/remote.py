@@ -25,9 +25,9 @@ from models.errors import (
     SourceGone,
 )
 from models.text import printable
+from tasks.work.sources_local import Found, changed, translate
 from tasks.work.sources_names import ignored_name, passed_over
 
-Found = SourceFile | ScanProblem
 T = TypeVar("T")
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
@@ -113,7 +113,7 @@ def download(source: SourceFile, target: Path) -> str:
             digest.update(chunk)
             file.write(chunk)
     if left:
-        raise _changed(source)
+        raise changed(source)
     check_unchanged(source)
     return digest.hexdigest()
 
@@ -122,11 +122,7 @@ def check_unchanged(source: SourceFile) -> None:
     """Raise SourceBusy, SourceGone or SourceForbidden unless the file is as it was listed."""
     now = facts(source.uri)
     if (now.size, now.mtime_ns) != (source.size, source.mtime_ns):
-        raise _changed(source)
-
-
-def _changed(source: SourceFile) -> SourceBusy:
-    return SourceBusy(f"{printable(source.uri)} changed while it was read; the next scan tries again.")
+        raise changed(source)
 
 
 def _flat(root: str, system: Any, path: str) -> Iterator[Found]:
@@ -214,15 +210,13 @@ def _asked(url: str, ask: Callable[[], T]) -> T:
     Each has kinds of its own: what is no error of the system is an unreachable service, a missing account and
     the like, and worth another try.
     """
-    shown = printable(url)
     try:
         return ask()
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise SourceGone(f"{shown} is not there (any more).") from error
-    except PermissionError as error:
-        raise SourceForbidden(f"{shown} may not be read: no permission.") from error
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        raise translate(error, url) from error
     except Exception as error:
-        raise SourceBusy(f"{shown} cannot be read now: {type(error).__name__}: {_line(error)}.") from error
+        told = f"{type(error).__name__}: {_line(error)}"
+        raise SourceBusy(f"{printable(url)} cannot be read now: {told}.") from error
 
 
 def _line(error: Exception) -> str:

@@ -4,14 +4,13 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from models.document import IntakeFile, MediaType, ScanProblem, SourceFile
+from models.document import IntakeFile, MediaType, SourceFile
 from models.errors import Code, DocumentRejected, SourceBusy
 from models.text import printable
 from tasks.work import remote, sources_local
 from tasks.work.media import recognise, sniff
 from tasks.work.remote_copies import Copies
-
-Found = SourceFile | ScanProblem
+from tasks.work.sources_local import Found
 
 _CLOCKS_APART_S = 3_600.0
 """A time so far ahead is taken for a clock of another machine that runs ahead; beyond, for a wrong one."""

@@ -73,7 +73,7 @@ def reading(
     if sha256 is None:
         check_unchanged(listed)
     elif sha256_of(listed) != sha256:
-        raise _changed(listed)
+        raise changed(listed)
     return result
 
 
@@ -180,10 +180,11 @@ def _check_same(source: SourceFile, now: os.stat_result) -> None:
     if not stat.S_ISREG(now.st_mode):
         raise SourceBusy(f"{printable(source.uri)} is no longer a file.")
     if (now.st_size, now.st_mtime_ns) != (source.size, source.mtime_ns):
-        raise _changed(source)
+        raise changed(source)
 
 
-def _changed(source: SourceFile) -> SourceBusy:
+def changed(source: SourceFile) -> SourceBusy:
+    """What is raised for a file that is not as it was listed."""
     return SourceBusy(f"{printable(source.uri)} changed while it was read; the next scan tries again.")
 
 
