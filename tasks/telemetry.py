@@ -10,8 +10,8 @@ from models.errors import PagemillError
 from models.stage import Stage
 from models.telemetry import STAGE, Sample
 from tasks.mill import Mill
-from tasks.work.load import OwnLoad
 from tasks.work.nvml import Gpus, open_gpus
+from tasks.work.own_load import OwnLoad
 
 log = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from models.telemetry import PROCESSES
-from tasks.work.load import OwnLoad
 from tasks.work.nvml import open_gpus
+from tasks.work.own_load import OwnLoad
 
 
 class NVMLError(Exception):
