@@ -150,7 +150,7 @@ def _refuse(response: httpx.Response, url: str, vlm: Vlm) -> None:
             "such as 'pagemill serve' starts."
         )
     if response.status_code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
-        raise ConfigurationError(f"The OCR server {url} wants a key: set PAGEMILL_OCR_API_KEY.")
+        raise faults.key_refused(url, response)
     if response.status_code == httpx.codes.NOT_FOUND:
         raise ConfigurationError(
             f"The OCR server {url} does not serve '{vlm.served_name}': {message} Start "

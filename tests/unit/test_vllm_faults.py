@@ -55,12 +55,19 @@ def test_without_an_address_it_says_how_to_get_one() -> None:
             Model(name="other"),
             "serves no model 'glm-ocr' but: other. Start it with --served-model-name glm-ocr",
         ),
-        (Model(api_key="secret"), "does not accept the key in PAGEMILL_OCR_API_KEY"),
+        (Model(api_key="secret"), "wants a key: set PAGEMILL_OCR_API_KEY"),
     ],
 )
 def test_the_wrong_server_is_told_at_once(model: Model, told: str) -> None:
     with ScriptedVllm(model=model) as server, pytest.raises(ConfigurationError, match=told), reading(server):
         pass
+
+
+def test_a_wrong_key_is_told_from_none() -> None:
+    with ScriptedVllm(model=Model(api_key="secret")) as server:
+        servers = OcrServers((server.url,), "sesame")
+        with pytest.raises(ConfigurationError, match="does not accept the key in PAGEMILL_OCR_API_KEY"):
+            open_engine(PROFILE, servers).close()
 
 
 @pytest.mark.parametrize(

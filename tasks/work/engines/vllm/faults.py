@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import httpx
 import orjson
 
-from models.errors import Code, PageFailed
+from models.errors import Code, ConfigurationError, PageFailed
 
 _MOST_CHARS = 300
 
@@ -40,6 +40,15 @@ class TooLarge(Exception):
     message: str
     shrink: float = 0.5
     """Share of the picture's pixels that can be expected to fit; 1: the reply is to be shorter instead."""
+
+
+def key_refused(where: str, response: httpx.Response) -> ConfigurationError:
+    """What to do about a 401 or 403 of the server `where`, by whether a key was sent."""
+    if "authorization" in response.request.headers:
+        why = "does not accept the key in PAGEMILL_OCR_API_KEY. Set the one that it was started with"
+    else:
+        why = "wants a key: set PAGEMILL_OCR_API_KEY to the one that it was started with"
+    return ConfigurationError(f"{where} {why}.")
 
 
 def raise_for(response: httpx.Response) -> None:

@@ -11,7 +11,7 @@ import orjson
 
 from models.errors import ConfigurationError, EnvironmentFault
 from models.vlm import Vlm
-from tasks.work.engines.vllm.faults import Away, Broken, Overdue, raise_for, told
+from tasks.work.engines.vllm.faults import Away, Broken, Overdue, key_refused, raise_for, told
 from tasks.work.engines.vllm.jobs import Job
 from tasks.work.engines.vllm.sample import Sample, read_sample
 from tasks.work.engines.vllm.steering import Steering
@@ -180,7 +180,7 @@ def _card(server: Server, response: httpx.Response) -> dict[str, Any]:
     """The entry of /v1/models for the profile's model."""
     where = without_secrets(server.url)
     if response.status_code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
-        raise ConfigurationError(f"{where} does not accept the key in PAGEMILL_OCR_API_KEY.")
+        raise key_refused(where, response)
     if response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
         raise Away(f"/v1/models: {response.status_code}")
     cards = _json(response).get("data")
