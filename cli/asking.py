@@ -3,6 +3,7 @@
 import hashlib
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import typer
 
 from cli.choosing import choose_profile
 from cli.exits import Exit
+from cli.words import plural
 from flows.asking import keep_answer
 from models.engine import OcrRequest
 from models.errors import Code, ConfigurationError, EngineUnavailable
@@ -17,6 +19,7 @@ from models.page import PageImage
 from models.profile import Profile
 from models.reading import FinishReason, Reading
 from models.recipe import Recipe
+from models.servers import OcrServers
 from models.settings import Settings
 from models.vlm import Task, Vlm
 from tasks.work.asking import ask
@@ -24,6 +27,7 @@ from tasks.work.engines import servers_for
 from tasks.work.media import sniff
 from tasks.work.pool import WorkerPool
 from tasks.work.preprocess import preprocess_page
+from tasks.work.split import open_document
 from tasks.work.store import Store
 
 
@@ -82,7 +86,7 @@ def ask_and_show(settings: Settings, question: Question, *, as_json: bool) -> Ex
             f"Nobody serves '{profile.name}'. Start it with 'pagemill serve {profile.name}', or name a "
             "server with PAGEMILL_OCR_URL."
         )
-    reading = ask(servers.urls[0], vlm, request, _silent if as_json else _say, servers.api_key)
+    reading = _asked(servers, vlm, request, _silent if as_json else _say)
     saved = None
     if question.is_saved:
         picture = question.pictures[0]
@@ -103,11 +107,43 @@ def _vlm(profile: Profile, question: Question) -> Vlm:
         raise ConfigurationError(
             f"Task '{name}' takes {task.max_images} at most; there are {len(question.pictures)} pictures."
         )
-    if "{question}" in task.prompt and not question.text:
-        raise ConfigurationError(f"Task '{name}' needs a question, as the last word.")
     if _fills_in(task) and not task.schema_ and question.schema is None:
         raise ConfigurationError(f"Task '{name}' fills in a form: name its JSON schema with --schema.")
+    _check_question(profile, name, question.text)
     return profile.vlm
+
+
+def _check_question(profile: Profile, name: str, text: str) -> None:
+    """Raises ConfigurationError for a question that would be lacking, or would be passed over."""
+    assert profile.vlm is not None
+    takes_one = "{question}" in profile.vlm.tasks[name].prompt
+    if takes_one and not text:
+        raise ConfigurationError(f"Task '{name}' needs a question, as the last word.")
+    if text and not takes_one:
+        open_tasks = [other for other, task in profile.vlm.tasks.items() if "{question}" in task.prompt]
+        instead = f"ask with --task {open_tasks[0]}" if open_tasks else "ask another model, such as ostrakon"
+        raise ConfigurationError(
+            f"Task '{name}' of '{profile.name}' has a prompt of its own and takes no question: leave "
+            f"'{text[:40]}' out, or {instead}."
+        )
+
+
+def _asked(servers: OcrServers, vlm: Vlm, request: OcrRequest, hear: Callable[[str], None]) -> Reading:
+    """What the first of the servers says that answers."""
+    said: list[str] = []
+
+    def note(words: str) -> None:
+        said.append(words)
+        hear(words)
+
+    *others, last = servers.urls
+    for url in others:
+        try:
+            return ask(url, vlm, request, note, servers.api_key)
+        except EngineUnavailable:
+            if said:
+                raise
+    return ask(last, vlm, request, note, servers.api_key)
 
 
 def _task(vlm: Vlm, question: Question) -> str:
@@ -154,6 +190,8 @@ def _prepared(settings: Settings, question: Question, recipe: Recipe) -> list[Pa
     """Page images in the store, made in a killable child."""
     pool = WorkerPool(1)
     try:
+        for path in question.pictures if question.page > 1 else ():
+            _check_page(pool, settings, path, question.page)
         made = [
             pool.submit(
                 preprocess_page,
@@ -171,6 +209,22 @@ def _prepared(settings: Settings, question: Question, recipe: Recipe) -> list[Pa
         return [future.result() for future in made]
     finally:
         pool.close()
+
+
+def _check_page(pool: WorkerPool, settings: Settings, path: Path, page_no: int) -> None:
+    """Raises ConfigurationError (not-found) for a page that the file does not have."""
+    opened = pool.submit(
+        open_document,
+        path,
+        sniff(path),
+        timeout_s=settings.split_timeout_s,
+        timeout_code=Code.SPLIT_TIMEOUT,
+        crash_code=Code.SPLIT_CRASH,
+    )
+    facts = opened.result()
+    if page_no > facts.page_count:
+        has = plural(facts.page_count, "page")
+        raise ConfigurationError(f"There is no page {page_no}: {path} has {has}.", Code.NOT_FOUND)
 
 
 def _digest(path: Path) -> str:

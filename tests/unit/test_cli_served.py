@@ -127,6 +127,38 @@ def test_a_question_is_needed_where_the_task_takes_one(tmp_path: Path, shelf: Pa
         )
 
 
+@pytest.mark.parametrize(
+    ("profile", "options", "told"),
+    [
+        ("ostrakon", ("--task", "count"), "ask with --task question"),
+        ("glm-ocr", (), "ask another model, such as ostrakon"),
+    ],
+)
+def test_a_question_that_would_be_passed_over_is_refused(
+    typed: Typed, shelf: Path, profile: str, options: tuple[str, ...], told: str
+) -> None:
+    done = typed("ask", profile, shelf, "How many bottles?", *options)
+    assert done.exit_code == Exit.USAGE
+    assert "takes no question" in done.stderr
+    assert told in " ".join(done.stderr.split())
+
+
+def test_a_page_that_is_not_there_is_told_with_the_number_of_pages(typed: Typed, tmp_path: Path) -> None:
+    menu = factories.write(tmp_path / "menu.pdf", factories.pdf("soup", "cake"))
+    done = typed("ask", "ostrakon", menu, "Why?", "--page", 3)
+    assert done.exit_code == Exit.USAGE
+    assert "There is no page 3" in done.stderr
+    assert "has 2 pages" in " ".join(done.stderr.split())
+
+
+def test_a_server_that_is_away_is_passed_over_for_the_next(
+    tmp_path: Path, shelf: Path, server: ScriptedVllm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls = f"http://127.0.0.1:9,{server.url}"
+    done = typing_at(tmp_path / "home", monkeypatch, ocr_url=urls)("ask", "ostrakon", shelf, "Why?")
+    assert (done.exit_code, done.stdout) == (Exit.OK, f"{ANSWER}\n")
+
+
 def test_without_a_server_the_remedy_is_told(
     tmp_path: Path, shelf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
