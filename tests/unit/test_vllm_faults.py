@@ -84,7 +84,9 @@ def test_an_unknown_host_is_told_at_once() -> None:
         open_engine(PROFILE, OcrServers(("http://user:pass@no-such-host.invalid:1",)))
 
 
-def test_a_server_that_starts_late_and_slowly_costs_no_page(tmp_path: Path) -> None:
+def test_a_server_that_starts_late_costs_no_page_and_is_told_when_it_is_there(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with ScriptedVllm(Said("late"), down_s=0.8) as server, reading(server) as engine:
         futures = submit(engine, pages(tmp_path, 5))
         until(lambda: "no connection" in engine.waiting_for)
@@ -92,6 +94,8 @@ def test_a_server_that_starts_late_and_slowly_costs_no_page(tmp_path: Path) -> N
         assert texts(futures) == ["late"] * 5
         assert engine.waiting_for == ""
         assert server.proofs == 1
+    told = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert any(line.startswith("OCR server ready") for line in told)
 
 
 def test_pages_are_given_up_after_the_time_that_was_set(tmp_path: Path) -> None:

@@ -67,7 +67,9 @@ class Keeper:
             self._dispatcher.fell(server)
         self._dispatcher.excuse(server, server.failed)
         waited = time.monotonic() - self._away_since
-        log.info("OCR server ready url=%s after=%.1fs", server.label, waited)
+        # Whoever was told that it is away is told that it is back.
+        level = logging.WARNING if self._told_at else logging.INFO
+        log.log(level, "OCR server ready url=%s after=%.1fs", server.label, waited)
         server.is_proven, server.reason, server.refusal = True, "", None
         server.looked.set()
         self._pause_s, self._told_at = _FIRST_PAUSE_S, 0.0
