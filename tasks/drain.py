@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from models.claim import Claim
-from models.errors import DatabaseUnreachable, PagemillError, TransientError
+from models.errors import Code, DatabaseUnreachable, PagemillError, TransientError
 from models.stage import Stage
 from tasks.bells import Bells
 from tasks.gate import Gate
@@ -29,6 +29,8 @@ SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
 _LOOK_S = 0.2
 _ASK_S = 0.5
 _MOST_FAILURES = 8
+_LONGEST_S = 60.0
+"""It takes a person to make room on a full disk: a lane waits minutes for that, and then soon goes on."""
 _GROWTH = 4
 
 IsOver = Callable[[], bool]
@@ -156,7 +158,8 @@ class Patience:
         if self._failures >= _MOST_FAILURES:
             raise error
         log.warning("%s lane: %s, try %d of %d", self._stage, error.code, self._failures, _MOST_FAILURES)
-        return self._mill.settings.retry.of(self._stage).delay(self._failures, random.random())  # noqa: S311
+        delay = self._mill.settings.retry.of(self._stage).delay(self._failures, random.random())  # noqa: S311
+        return min(delay, _LONGEST_S) if error.code is Code.STORE_FULL else delay
 
     def restore(self) -> None:
         """Something went well."""

@@ -18,9 +18,6 @@ log = logging.getLogger(__name__)
 
 _CRASHES = {Code.WORKER_DIED, Code.SPLIT_CRASH, Code.RENDER_CRASH, Code.OCR_CRASH}
 
-# It takes a person to make room on a full disk: work waits minutes for that, and is then soon gone on with.
-_MORE_TRIES, _LONGEST_S = 4, 60.0
-
 
 def settle(mill: Mill, connection: sa.Connection, failures: Sequence[Failure]) -> None:
     """Enter failed work, inside the batch's transaction: tried again later, or ended with its reason.
@@ -46,14 +43,20 @@ def settle(mill: Mill, connection: sa.Connection, failures: Sequence[Failure]) -
 
 def will_retry(mill: Mill, failure: Failure) -> bool:
     """Whether a failed piece of work is tried again: transient, and tries left."""
-    more = _MORE_TRIES if failure.error.code is Code.STORE_FULL else 0
-    tries = mill.settings.retry.of(failure.claim.stage).attempts + more
+    tries = mill.settings.retry.of(failure.claim.stage).attempts
     return isinstance(failure.error, TransientError) and failure.claim.attempt < tries
 
 
 def _delay(mill: Mill, failure: Failure) -> float:
-    delay = mill.settings.retry.of(failure.claim.stage).delay(failure.claim.attempt, random.random())  # noqa: S311
-    return min(delay, _LONGEST_S) if failure.error.code is Code.STORE_FULL else delay
+    return mill.settings.retry.of(failure.claim.stage).delay(failure.claim.attempt, random.random())  # noqa: S311
+
+
+def is_of_machine(error: PagemillError) -> bool:
+    """Whether the store is at fault: full, not to be written, or gone.
+
+    All other work would fare alike. It is raised instead of settled, so that no work loses a try by it.
+    """
+    return error.code in {Code.STORE_FULL, Code.HOME_UNWRITABLE}
 
 
 def failure_of(claim: Claim, error: BaseException) -> Failure:

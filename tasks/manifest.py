@@ -10,7 +10,14 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from models.errors import Code, DocumentRejected, PagemillError, PermanentError, TransientError
+from models.errors import (
+    Code,
+    DocumentRejected,
+    EnvironmentFault,
+    PagemillError,
+    PermanentError,
+    TransientError,
+)
 from tasks.work.clock import Timed
 
 T = TypeVar("T")
@@ -28,6 +35,8 @@ class Refusal(BaseModel):
     message: str
     is_transient: bool
     is_rejection: bool = False
+    is_fault: bool = False
+    """Of the machine."""
 
     @classmethod
     def of(cls, error: PagemillError) -> "Refusal":
@@ -37,12 +46,15 @@ class Refusal(BaseModel):
             message=error.message,
             is_transient=isinstance(error, TransientError),
             is_rejection=isinstance(error, DocumentRejected),
+            is_fault=isinstance(error, EnvironmentFault),
         )
 
     def error(self) -> PagemillError:
         """The error again, of its family."""
         if self.is_transient:
             return TransientError(self.message, self.code)
+        if self.is_fault:
+            return EnvironmentFault(self.message, self.code)
         return (DocumentRejected if self.is_rejection else PermanentError)(self.message, self.code)
 
 

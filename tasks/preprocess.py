@@ -12,7 +12,7 @@ from models.notes import UNREADABLE_PAGE
 from models.page import PageImage
 from models.stage import Stage
 from models.work import PageToPrepare, PreparedPage
-from tasks.ledger import settle, stage_run
+from tasks.ledger import is_of_machine, settle, stage_run
 from tasks.manifest import Entry, Manifest, Refusal, entry_of
 from tasks.mill import Mill
 from tasks.places import read_in_child
@@ -57,12 +57,19 @@ class Batch:
         return f"{item.sha256}:{item.facts.page_no}:{self.mill.recipe(item.claim.recipe_id).preprocess_key}"
 
     def commit(self, found: Mapping[int, Entry[PageImage]], *, are_cached: bool = False) -> None:
-        """Enter what was found, by claim. It can then be read, and is not left any more."""
-        items = [self.left[claim_id] for claim_id in found]
-        _commit(self.mill, items, found, are_cached=are_cached)
-        for claim_id, entry in found.items():
+        """Enter what was found, by claim. It can then be read, and is not left any more.
+
+        Raises a fault of the machine that was met, after entering the rest.
+        """
+        refusals = {claim_id: one.refusal.error() for claim_id, one in found.items() if one.refusal}
+        faults = {claim_id: error for claim_id, error in refusals.items() if is_of_machine(error)}
+        kept = {claim_id: entry for claim_id, entry in found.items() if claim_id not in faults}
+        _commit(self.mill, [self.left[claim_id] for claim_id in kept], kept, are_cached=are_cached)
+        for claim_id, entry in kept.items():
             self.entries[self.name(self.left.pop(claim_id))] = entry
         self.mill.bells.worked(Stage.PREPROCESS)
+        for fault in faults.values():
+            raise fault
 
 
 def preprocess_batch(mill: Mill, claims: list[Claim]) -> None:

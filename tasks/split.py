@@ -10,7 +10,7 @@ from models.errors import Code, TransientError
 from models.page import PageFacts
 from models.stage import Stage
 from models.work import DocumentToSplit
-from tasks.ledger import failure_of, settle, stage_run
+from tasks.ledger import failure_of, is_of_machine, settle, stage_run
 from tasks.manifest import Entry, Manifest, Refusal, entries_of
 from tasks.mill import Mill
 from tasks.places import read_in_child
@@ -81,6 +81,8 @@ def _split(mill: Mill, item: DocumentToSplit, opened: Entry[DocumentFacts]) -> N
         _finish(mill, item.claim, facts, seconds)
     except Exception as error:
         failure = failure_of(item.claim, error)
+        if is_of_machine(failure.error):
+            raise failure.error from error
         mill.database.run(lambda conn: settle(mill, conn, [failure]))
 
 

@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
-from models.errors import DatabaseUnreachable
+from models.errors import Code, DatabaseUnreachable, EnvironmentFault
+from models.geometry import Transform
+from models.page import PageImage
 from models.stage import Stage
 from tasks import preprocess
 from tasks.drain import Line, drain
+from tasks.manifest import Entry, Refusal
 from tasks.mill import Mill
 from tasks.preprocess import Batch, PageImages, make_images, preprocess_batch
 from tasks.register import register_roots
@@ -148,3 +151,16 @@ def again() -> Any:
     """All pages wait for their images once more."""
     t = preprocess.pages.tables.claim
     return t.update().where(t.c.page_no > 0).values(stage="preprocess", status="ready", attempt=0, owner=None)
+
+
+def test_where_the_store_fails_what_was_made_is_kept_and_no_page_loses_a_try(yard: Yard, mill: Mill) -> None:
+    batch = batch_of(mill)
+    first, second, *_ = batch.left
+    image = PageImage("ab" * 32, ".jpg", 100, 100, Transform.scale(1, 1), 0.1, is_blank=False)
+    gone = Refusal.of(EnvironmentFault("The store is gone.", Code.HOME_UNWRITABLE))
+    with pytest.raises(EnvironmentFault, match="gone"):
+        batch.commit({second: Entry(refusal=gone), first: Entry(value=image)})
+    assert [row.id for row in yard.rows("claim", stage="ocr")] == [first]
+    mill.close()
+    assert {row.attempt for row in yard.rows("claim", stage="preprocess")} == {0}
+    assert yard.rows("stage_run", code="home-unwritable") == []

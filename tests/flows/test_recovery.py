@@ -145,18 +145,16 @@ def test_a_file_that_changes_between_listing_and_rendering_gives_no_page_of_the_
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system takes root")
-def test_a_full_disk_fails_pages_with_a_reason_and_they_come_back_when_there_is_room(
-    yard: Yard, small_disk: Path
-) -> None:
+def test_a_full_disk_ends_the_run_and_costs_no_page_a_try(yard: Yard, small_disk: Path) -> None:
     at_once = RetrySettings(preprocess=RetryPolicy(attempts=1, delay_s=0.05, factor=1))
     yard.settings = yard.settings.model_copy(update={"home": small_disk, "retry": at_once})
     factories.write(yard.inbox / "a.pdf", factories.pdf("ONE"))
     filler = factories.write(small_disk / "filler", b"x" * 1_040_000)
-    yard.ingest()
-    assert yard.document("a.pdf").code == "store-full"
-    # More often than others, since it takes a person to make room.
-    tries = [row.attempt for row in yard.rows("stage_run", stage="preprocess", code="store-full")]
-    assert tries == [1, 2, 3, 4, 5]
+    with pytest.raises(TransientError) as full:
+        yard.ingest()
+    assert full.value.code is Code.STORE_FULL
+    page = yard.rows("claim", page_no=1)[0]
+    assert (page.status, page.attempt, yard.document("a.pdf").status) == ("ready", 0, DocumentStatus.PENDING)
     filler.unlink()
     yard.ingest()
     assert yard.document("a.pdf").status is DocumentStatus.COMPLETE

@@ -12,6 +12,7 @@ from models.errors import (
     Code,
     DocumentRejected,
     EngineUnavailable,
+    EnvironmentFault,
     PageFailed,
     PagemillError,
     PermanentError,
@@ -36,6 +37,7 @@ ERRORS = [
     DocumentRejected("A password.", Code.NEEDS_PASSWORD),
     PageFailed("Too slow.", Code.RENDER_TIMEOUT),
     PermanentError("Broken.", Code.INTERNAL),
+    EnvironmentFault("Read-only.", Code.HOME_UNWRITABLE),
 ]
 
 
@@ -47,7 +49,7 @@ def there_and_back(error: PagemillError) -> PagemillError:
 def test_an_error_keeps_code_message_and_family(error: PagemillError) -> None:
     again = there_and_back(error)
     assert (again.code, again.message) == (error.code, error.message)
-    for family in (TransientError, PermanentError, DocumentRejected):
+    for family in (TransientError, PermanentError, DocumentRejected, EnvironmentFault):
         assert isinstance(again, family) == isinstance(error, family)
 
 
