@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -88,10 +88,9 @@ class Desk:
 
     async def metrics(self, _: Request) -> Response:
         """Prometheus text."""
-        now = time.monotonic()
-        # A wedged engine makes no tokens.
-        made = 0 if self.mood is Mood.WEDGED else sum(entry.progress(now) for entry in self.seated)
-        text = exposition(self.counters, self.model.name, self.seats.running, self.seats.waiting, made)
+        for entry in self.seated:
+            self._advance(entry)
+        text = exposition(self.counters, self.model.name, self.seats.running, self.seats.waiting)
         return PlainTextResponse(text, media_type="text/plain; version=1.0.0")
 
     async def models(self, request: Request) -> Response:
@@ -169,7 +168,8 @@ class Desk:
                 await asyncio.Event().wait()
             if isinstance(answer, Said) and not self.is_dead:
                 said = _within(asked, answer)
-                await self._work(entry, said)
+                with self._making(entry, said):
+                    await asyncio.sleep(entry.seconds)
                 await self._while_wedged()
                 if not self.is_dead:
                     self._count(entry, said)
@@ -186,10 +186,11 @@ class Desk:
             async with self.seats.seat(int(asked.body.get("priority") or 0)):
                 self._seat(entry)
                 yield replies.chunk(asked, name, {"role": "assistant", "content": ""})
-                for piece in pieces:
-                    await asyncio.sleep(self._seconds(said) / len(pieces))
-                    await self._while_wedged()
-                    yield replies.chunk(asked, name, {"content": piece})
+                with self._making(entry, said):
+                    for piece in pieces:
+                        await asyncio.sleep(entry.seconds / len(pieces))
+                        await self._while_wedged()
+                        yield replies.chunk(asked, name, {"content": piece})
                 self._count(entry, said)
             yield replies.chunk(asked, name, {"content": ""}, said.finish)
             yield replies.last_chunk(asked, said, name)
@@ -198,13 +199,21 @@ class Desk:
                 self._end(entry, "aborted")
                 self.counters.finished["abort"] += 1
 
-    async def _work(self, entry: Entry, said: Said) -> None:
+    @contextmanager
+    def _making(self, entry: Entry, said: Said) -> Iterator[None]:
+        """A reply is under way. What was made of it stays counted, also when its client goes away."""
         entry.tokens, entry.seconds = said.length, self._seconds(said)
         self.seated.add(entry)
         try:
-            await asyncio.sleep(entry.seconds)
+            yield
         finally:
             self.seated.discard(entry)
+            self._advance(entry)
+
+    def _advance(self, entry: Entry) -> None:
+        # A wedged engine makes no tokens.
+        if self.mood is not Mood.WEDGED:
+            self.counters.generation_tokens += entry.progress()
 
     async def _while_wedged(self, *, forever: bool = False) -> None:
         while self.mood is Mood.WEDGED or (forever and not self.is_dead):
@@ -224,7 +233,7 @@ class Desk:
     def _count(self, entry: Entry, said: Said) -> None:
         self._end(entry, said.finish)
         self.counters.prompt_tokens += entry.asked.tokens_in
-        self.counters.generation_tokens += said.length
+        self.counters.generation_tokens += said.length - entry.counted
         self.counters.finished[said.finish] += 1
         self.counters.e2e_s += entry.ended - entry.started
 

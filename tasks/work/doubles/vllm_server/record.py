@@ -20,12 +20,15 @@ class Entry:
     tokens: int = 0
     """Of the reply under way, and the seconds it takes."""
     seconds: float = 0.0
+    counted: int = 0
+    """Reply tokens that the server's counter has of it."""
 
-    def progress(self, now: float) -> int:
-        """Reply tokens that are made by now."""
-        if self.ended or not self.tokens:
-            return 0
-        return int(self.tokens * min(1.0, (now - self.seated) / self.seconds)) if self.seconds else 0
+    def progress(self) -> int:
+        """Reply tokens that were made since this was asked last."""
+        share = (time.monotonic() - self.seated) / self.seconds if self.seconds else 1.0
+        made = max(self.counted, int(self.tokens * min(1.0, share)))
+        before, self.counted = self.counted, made
+        return made - before
 
 
 @dataclass
@@ -43,8 +46,8 @@ class Counters:
     e2e_s: float = 0.0
 
 
-def exposition(counters: Counters, model: str, running: int, waiting: int, underway: int = 0) -> str:
-    """Prometheus text with the names and labels of vLLM; `underway`: tokens of replies still being made."""
+def exposition(counters: Counters, model: str, running: int, waiting: int) -> str:
+    """Prometheus text with the names and labels of vLLM."""
     labels = f'engine="0",model_name="{model}"'
     lines = [
         "# HELP process_start_time_seconds Start time of the process since unix epoch in seconds.",
@@ -55,7 +58,7 @@ def exposition(counters: Counters, model: str, running: int, waiting: int, under
         *_one("kv_cache_usage_perc", "gauge", labels, 0.0),
         *_one("num_preemptions_total", "counter", labels, 0),
         *_one("prompt_tokens_total", "counter", labels, counters.prompt_tokens),
-        *_one("generation_tokens_total", "counter", labels, counters.generation_tokens + underway),
+        *_one("generation_tokens_total", "counter", labels, counters.generation_tokens),
         *_one("admission_rejections_total", "counter", labels, counters.rejections),
         "# TYPE vllm:request_success_total counter",
     ]

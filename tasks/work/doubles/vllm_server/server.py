@@ -21,7 +21,7 @@ from tasks.work.doubles.vllm_server.seats import Seats
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-_START_S = 10.0
+_START_S = 60.0
 
 
 class ScriptedVllm:
@@ -63,9 +63,9 @@ class ScriptedVllm:
 
     def __enter__(self) -> Self:
         """Listen; returns when it does, or at once when it is to be down at first."""
+        self._held = _bound(self._host, self._port)
+        self._port = self._held.getsockname()[1]
         self._thread.start()
-        if not self._port:
-            self._port = _free_port(self._host)
         if self._down_s:
             self._soon(self._back_after(self._down_s))
         else:
@@ -79,6 +79,7 @@ class ScriptedVllm:
         self._call(self._down())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._held.close()
 
     @property
     def url(self) -> str:
@@ -147,9 +148,7 @@ class ScriptedVllm:
             desk.app(), lifespan="off", log_config=None, access_log=False, ws="none", timeout_keep_alive=5
         )
         self._server = uvicorn.Server(config)
-        self._serving = asyncio.ensure_future(
-            self._server.serve(sockets=[_listening(self._host, self._port)])
-        )
+        self._serving = asyncio.ensure_future(self._server.serve(sockets=[self._held]))
         await _until(lambda: self._server is None or self._server.started)
 
     async def _down(self) -> None:
@@ -163,6 +162,7 @@ class ScriptedVllm:
             connection.transport.abort()
         server.should_exit = server.force_exit = True
         await self._serving
+        self._held = _bound(self._host, self._port)
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
         return self._soon(work).result(_START_S)
@@ -179,18 +179,12 @@ class ScriptedVllm:
         self._loop.close()
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((host, port))
-    return listener
-
-
-def _free_port(host: str) -> int:
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        port: int = probe.getsockname()[1]
-        return port
+def _bound(host: str, port: int) -> socket.socket:
+    """A port that nobody else gets, also while nobody listens; 0: one that is free."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind((host, port))
+    return held
 
 
 async def _until(holds: Callable[[], bool]) -> None:
