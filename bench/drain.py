@@ -14,15 +14,14 @@ import random
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
-from db import claims, documents, embedded, migrate, pages, runs
+from bench.watch import Looker
+from db import claims, documents, embedded, migrate, pages, postmaster, runs
 from db.engine import Database
 from flows.lines import ocr_lines
 from models import profiles
@@ -192,13 +191,13 @@ def measure(database: Database, home: Path, wish: Wish) -> Measured:
     stages, mine, theirs = [Stage.OCR], psutil.Process(), _postgres(home)
     before, cpu = _cpu(theirs), _cpu([mine])
     started = time.monotonic()
-    with _threads_counted(slots) as most:
+    with _Threads(slots) as threads:
         drain(mill, ocr_lines(profile), lambda: mill.outstanding(stages) == 0)
     wall_s = time.monotonic() - started
     per_page = 1000 / count
     measured = Measured(
         count, engine.requests_seen, wall_s, engine.filled, engine.first_at - started,
-        (_cpu([mine]) - cpu) * per_page, (_cpu(_postgres(home)) - before) * per_page, max(most),
+        (_cpu([mine]) - cpu) * per_page, (_cpu(_postgres(home)) - before) * per_page, threads.most,
     )  # fmt: skip
     mill.close()
     return measured
@@ -216,7 +215,8 @@ def measure_afresh(home: Path, wish: Wish) -> Measured:
 
 
 def _postgres(home: Path) -> list[psutil.Process]:
-    server = psutil.Process(int((home / "postgres" / "postmaster.pid").read_text().split()[0]))
+    server = postmaster.find_server(home.resolve() / "postgres")
+    assert server is not None, "Postgres does not run"
     return [server, *server.children()]
 
 
@@ -225,22 +225,16 @@ def _cpu(processes: list[psutil.Process]) -> float:
     return float(sum(one.user + one.system + one.children_user + one.children_system for one in times))
 
 
-@contextmanager
-def _threads_counted(slots: int) -> Iterator[list[int]]:
-    counts, ended = [0], threading.Event()
+class _Threads(Looker):
+    """How many there are besides an engine's, at most."""
 
-    def look() -> None:
-        while not ended.wait(0.1):
-            engine = sum(thread.name.startswith("fake-engine") for thread in threading.enumerate())
-            counts.append(threading.active_count() - min(engine, slots))
+    def __init__(self, slots: int) -> None:
+        super().__init__(every_s=0.1)
+        self._slots, self.most = slots, 0
 
-    thread = threading.Thread(target=look)
-    thread.start()
-    try:
-        yield counts
-    finally:
-        ended.set()
-        thread.join()
+    def look(self) -> None:
+        engine = sum(thread.name.startswith("fake-engine") for thread in threading.enumerate())
+        self.most = max(self.most, threading.active_count() - min(engine, self._slots))
 
 
 def report(measured: Measured, command: str, wish: Wish) -> str:

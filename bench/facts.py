@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -76,7 +76,7 @@ def server(url: str, api_key: str = "") -> dict[str, Value]:
 
 def documents(places: Sequence[Path]) -> dict[str, Value]:
     """How many files, how large, and the first names, without the folders they lie in."""
-    found = [path for place in places for path in _files(place)]
+    found = list(files(places))
     names = [place.name for place in places]
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return {
@@ -86,8 +86,10 @@ def documents(places: Sequence[Path]) -> dict[str, Value]:
     }
 
 
-def _files(place: Path) -> list[Path]:
-    return [path for path in place.rglob("*") if path.is_file()] if place.is_dir() else [place]
+def files(places: Iterable[Path]) -> Iterator[Path]:
+    """Files named or in the folders named."""
+    for place in places:
+        yield from (path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
 
 
 def _text(told: str | bytes) -> str:

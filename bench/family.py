@@ -7,6 +7,8 @@ from pathlib import Path
 
 import psutil
 
+from db import postmaster
+
 _KIB, _MIB = 2**10, 2**20
 
 
@@ -16,10 +18,10 @@ def members(command: psutil.Process, home: Path) -> Iterator[tuple[str, psutil.P
     found: dict[int, psutil.Process] = {}
     try:
         found |= {child.pid: child for child in command.children(recursive=True)}
-        server = psutil.Process(int((home / "postgres" / "postmaster.pid").read_text().split()[0]))
-        found |= {one.pid: one for one in (server, *server.children(recursive=True))}
-    except (OSError, ValueError, IndexError, psutil.Error):
-        # Not started yet, or ended already.
+        if server := postmaster.find_server(home.resolve() / "postgres"):
+            found |= {one.pid: one for one in (server, *server.children(recursive=True))}
+    except psutil.Error:
+        # One of the two has just ended.
         pass
     for process in found.values():
         try:

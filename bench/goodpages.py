@@ -1,7 +1,7 @@
 """Pages that were read well: what faults are injected into."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from random import Random
@@ -49,8 +49,7 @@ def div(label: str, html: str) -> str:
 
 def as_table(rows: list[list[str]]) -> Reading:
     """A page that is a table of these rows."""
-    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
-    return read_as("chandra", div("Table", f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"))
+    return read_as("chandra", div("Table", _table(rows)))
 
 
 def as_html(reading: Reading) -> str:
@@ -60,6 +59,10 @@ def as_html(reading: Reading) -> str:
 
 def _told(block: Block) -> tuple[str, str]:
     if block.type is BlockType.TABLE and block.rows:
-        cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in block.rows)
-        return "Table", f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+        return "Table", _table(block.rows)
     return "Text", f"<p>{escape(block.text)}</p>"
+
+
+def _table(rows: Iterable[Iterable[str]]) -> str:
+    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"

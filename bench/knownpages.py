@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.goodpages import read_as
-from bench.truths import ERRATA, Truth, requests, truths
+from bench.truths import ERRATA, requests, truths
 from models.engine import OcrRequest
 from models.errors import PageFailed
 from models.profiles import get
@@ -47,15 +47,10 @@ def known_pages(folder: Path, most: int, home: Path) -> Iterator[Known]:
     for truth in truths(folder):
         if truth.is_partial or truth.path.name in ERRATA:
             continue
-        for number, (text, request) in enumerate(_pages(truth, most, home), 1):
+        for number, request in enumerate(requests(truth, get("ppocr"), most, home), 1):
+            text = truth.text_of(number)
             if len(text.strip()) >= LEAST_CHARS:
                 yield Known(truth.path.name, number, text, request)
-
-
-def _pages(truth: Truth, most: int, home: Path) -> Iterator[tuple[str, OcrRequest]]:
-    asked = requests(truth, get("ppocr"), most, home)
-    texts = truth.pages * len(asked) if truth.is_repeated else truth.pages
-    yield from zip(texts, asked, strict=False)
 
 
 def read_well(pages: Sequence[Known], jobs: int) -> Iterator[tuple[Known, Reading]]:

@@ -19,6 +19,7 @@ from typing import Any
 import psutil
 from prefect import Flow, Task
 
+from bench.watch import Looker
 from flows.local import run_ingest
 from models.engine import OcrRequest
 from models.reading import Reading
@@ -26,7 +27,6 @@ from models.settings import load_settings
 from tasks.work.engines import ppocr
 from tasks.work.engines.fake import FakeEngine, said
 
-_LOOK_S = 0.5
 _OURS = ("MainThread", "lane", "scan", "fake-engine", "heartbeat", "telemetry", "watch", "native")
 """Threads of pagemill, by the start of their names, and of libraries in C."""
 _POOL = ("task_scheduler_loop", "pool_manager_loop", "message_manager_loop")
@@ -91,30 +91,23 @@ class Meter:
                 self.task_runs[this.name] += 1
 
 
-class Threads:
-    """CPU seconds of this process's threads by name, looked at until they end."""
+class Threads(Looker):
+    """CPU seconds of this process's threads, looked at until they end."""
 
     def __init__(self) -> None:
+        super().__init__(every_s=0.5)
         self._seconds: dict[int, tuple[str, float]] = {}
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="watch", daemon=True)
-        self._thread.start()
 
-    def close(self) -> dict[str, float]:
-        """By name, numbers of names left out."""
-        self._look()
-        self._ended.set()
-        self._thread.join()
+    def by_name(self) -> dict[str, float]:
+        """Until now, numbers of names left out."""
+        self.look()
         told: dict[str, float] = defaultdict(float)
         for name, seconds in self._seconds.values():
             told[name.rstrip("0123456789-_")] += seconds
         return dict(told)
 
-    def _watch(self) -> None:
-        while not self._ended.wait(_LOOK_S):
-            self._look()
-
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Take in what each has used."""
         names = {thread.native_id: thread.name for thread in threading.enumerate()}
         for thread in psutil.Process().threads():
             known = self._seconds.get(thread.id, ("", 0.0))[0]
@@ -131,14 +124,15 @@ def is_ours(name: str) -> bool:
 
 def main() -> None:
     """Run, then tell."""
-    meter, threads = Meter(), Threads()
+    meter = Meter()
     for kind in (Flow, Task):
         meter.watch(kind)
     # Whoever opens the engine of profile ppocr gets the fake.
     vars(ppocr)["open_engine"] = lambda *_: LayerEngine(slots=32)
     settings = load_settings()
-    run_ingest(settings, [sys.argv[1]], "ppocr", sys.argv[2:])
-    by_thread = threads.close()
+    with Threads() as threads:
+        run_ingest(settings, [sys.argv[1]], "ppocr", sys.argv[2:])
+        by_thread = threads.by_name()
     prefects = {name: s for name, s in by_thread.items() if not is_ours(name)}
     told = {
         "process_s": time.process_time(),

@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from bench.family import tree_s
 from bench.ingested import stop
 from bench.result import Result, Row, machine
 from bench.served import free_port
-from db import embedded
+from db import embedded, postmaster
 from flows.installation.api import wait_for_server
 from flows.installation.database import NAME
 from flows.installation.environment import client_variables
@@ -93,13 +93,10 @@ class Clock:
         return sums
 
     def _members(self) -> list[psutil.Process]:
-        pid = int((self._home / "postgres" / "postmaster.pid").read_text().split()[0])
         found = []
-        for root in (self._server, psutil.Process(pid)):
-            try:
-                found += [root, *root.children(recursive=True)]
-            except psutil.Error:
-                continue
+        for root in (self._server, postmaster.find_server(self._home.resolve() / "postgres")):
+            with suppress(psutil.Error):
+                found += [root, *root.children(recursive=True)] if root else []
         return found
 
     def _part(self, process: psutil.Process) -> str:

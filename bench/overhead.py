@@ -22,56 +22,30 @@ from typing import Any
 
 import psutil
 
+from bench.family import Family
+from bench.ingested import stop
+
 PAGEMILL = str(Path(sys.executable).parent / "pagemill")
-_SAMPLE_S = 0.5
+_LOOK_S = 0.5
 
 
 @dataclass
 class Watch:
-    """CPU seconds by role, and how busy the machine was, sample by sample."""
+    """What the processes used, and how busy the machine was, look by look."""
 
-    cpu: dict[str, float] = field(
-        default_factory=lambda: dict.fromkeys(("command", "postgres", "workers"), 0.0)
-    )
+    family: Family = field(default_factory=Family)
     busy: list[tuple[float, float]] = field(default_factory=list)
     """Seconds since the start, share of all cores that worked."""
-    _seen: dict[tuple[int, float], float] = field(default_factory=dict)
 
-    def sample(self, command: psutil.Process, home: Path, elapsed: float) -> None:
-        """Take in what the processes have used since the last sample."""
+    def look(self, command: psutil.Process, home: Path, elapsed: float) -> None:
+        """Take in what has been used since the last look."""
         self.busy.append((elapsed, psutil.cpu_percent() / 100))
-        for process in _processes(command, home):
-            try:
-                times = process.cpu_times()
-                key = (process.pid, process.create_time())
-                role = "command" if process == command else _role(process)
-            except psutil.Error:
-                continue
-            used = times.user + times.system
-            self.cpu[role] += max(0.0, used - self._seen.get(key, 0.0))
-            self._seen[key] = used
+        self.family.look(command, home, at_pss=False)
 
     def busy_between(self, first: float, last: float) -> float:
         """Mean share of the cores that worked between two moments."""
         shares = [share for elapsed, share in self.busy if first <= elapsed <= last]
         return sum(shares) / len(shares) if shares else 0.0
-
-
-def _processes(command: psutil.Process, home: Path) -> list[psutil.Process]:
-    """The command, its worker processes, and the home's Postgres, which has left the command's family."""
-    found = [command]
-    try:
-        found += command.children(recursive=True)
-        pid = int((home / "postgres" / "postmaster.pid").read_text().split()[0])
-        server = psutil.Process(pid)
-        found += [server, *server.children(recursive=True)]
-    except (OSError, ValueError, IndexError, psutil.Error):
-        return found
-    return list({process.pid: process for process in found}.values())
-
-
-def _role(process: psutil.Process) -> str:
-    return "postgres" if "postgres" in process.name() else "workers"
 
 
 def run(sources: list[str], home: Path, jobs: int, recipe: list[str]) -> tuple[Watch, float]:
@@ -84,23 +58,24 @@ def run(sources: list[str], home: Path, jobs: int, recipe: list[str]) -> tuple[W
     watch = Watch()
     psutil.cpu_percent()
     while process.poll() is None:
-        time.sleep(_SAMPLE_S)
-        watch.sample(process, home, time.monotonic() - started)
+        time.sleep(_LOOK_S)
+        watch.look(process, home, time.monotonic() - started)
     return watch, time.monotonic() - started
 
 
 def _timings(home: Path) -> dict[str, Any]:
     env = os.environ | {"PAGEMILL_HOME": str(home)}
     answer = subprocess.run([PAGEMILL, "timings", "--json"], env=env, check=True, capture_output=True)
+    stop(home)
     report: dict[str, Any] = json.loads(answer.stdout)
-    subprocess.run([PAGEMILL, "down"], env=env, check=True, capture_output=True)
     return report
 
 
 def report(watch: Watch, wall_s: float, timings: dict[str, Any], jobs: int) -> str:
     """The figures as Markdown."""
-    total = sum(watch.cpu.values()) or 1.0
-    around = (watch.cpu["command"] + watch.cpu["postgres"]) / total
+    cpu = watch.family.cpu
+    total = sum(cpu.values()) or 1.0
+    around = (cpu["command"] + cpu["postgres"]) / total
     ocr = next(row for row in timings["rows"] if row["key"] == "ocr")
     # Start-up and the last page's loading have no OCR waiting.
     busy = watch.busy_between(0.1 * wall_s, 0.9 * wall_s)
@@ -111,8 +86,8 @@ def report(watch: Watch, wall_s: float, timings: dict[str, Any], jobs: int) -> s
         f"| wall seconds | {wall_s:.0f} |",
         f"| worker processes | {jobs} |",
         *(
-            f"| CPU seconds, {role} | {seconds:.0f} ({seconds / total:.1%}) |"
-            for role, seconds in watch.cpu.items()
+            f"| CPU seconds, {role} | {cpu[role]:.0f} ({cpu[role] / total:.1%}) |"
+            for role in ("command", "postgres", "worker")
         ),
         f"| **overhead: command and Postgres, share of CPU** | **{around:.1%}** |",
         f"| **cores busy from 10 % to 90 % of the run** | **{busy:.0%}** |",

@@ -1,19 +1,22 @@
 """Page pictures of real documents, made as a run would make them, for requests at a server."""
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+from bench.facts import files
 from models.document import MediaType
 from models.errors import ConfigurationError, PagemillError
 from models.recipe import Recipe
 from tasks.work.media import sniff
 from tasks.work.preprocess import preprocess_page
-from tasks.work.split import open_document, split_pages
+from tasks.work.split import open_document
 from tasks.work.store import Store
+
+__all__ = ["Picture", "files", "make", "repeated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +51,6 @@ def repeated(pictures: Sequence[Picture], count: int) -> list[Picture]:
     return [pictures[n % len(pictures)] for n in range(count)]
 
 
-def files(places: Iterable[Path]) -> Iterator[Path]:
-    """Files named or in the folders named."""
-    for place in places:
-        yield from (path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
-
-
 def _pages(document: Path) -> list[tuple[Path, MediaType, int]]:
     try:
         kind = sniff(document)
@@ -65,8 +62,7 @@ def _pages(document: Path) -> list[tuple[Path, MediaType, int]]:
 def _make(job: tuple[Path, MediaType, int, Recipe, Path]) -> Picture | None:
     document, kind, page_no, recipe, store = job
     try:
-        (facts,) = split_pages(document, kind, page_no, page_no)
-        image = preprocess_page(document, kind, facts, recipe, store)
+        image = preprocess_page(document, kind, page_no, recipe, store)
     except PagemillError:
         return None
     if image.is_blank:

@@ -2,7 +2,6 @@
 
 import os
 import random
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ import pymupdf
 from prefect.client.orchestration import SyncPrefectClient
 
 from bench.double import profile_file
+from bench.served import free_port
 from db import postmaster
 from flows.installation import deployments, raising, services, state
 from flows.installation.api import open_client
@@ -189,13 +189,6 @@ def cmdline(process: psutil.Process) -> list[str]:
         return list(process.cmdline())
     except psutil.Error:
         return []
-
-
-def free_port() -> int:
-    """One that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _mark(process: psutil.Process) -> str | None:

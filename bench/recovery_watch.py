@@ -1,25 +1,22 @@
 """What the ledger shows meanwhile: progress, work that the dead hold, documents shown in part."""
 
-import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import psycopg
 from prefect.client.schemas.sorting import FlowRunSort
 
 from bench.recovery_site import Site
+from bench.watch import Looker
 from db.engine import Database
 from tasks.maintain import check_ledger
 from tasks.mill import is_alive
-
-_LOOK_S = 0.25
 
 _PROGRESS = """
 SELECT (SELECT count(*) FROM reading) + (SELECT count(*) FROM page_image)
@@ -74,34 +71,26 @@ class Document:
         return [about for about, is_so in checks.items() if is_so]
 
 
-@dataclass
-class Watch:
-    """Looks four times a second, as far as a database answers."""
+class Watch(Looker):
+    """Of the ledger, as far as a database answers."""
 
-    site: Site
-    steps: list[float] = field(default_factory=list)
-    """When progress was seen, on the monotonic clock."""
-    torn: int = 0
-    """Most documents at once that could be seen in part."""
-    held_s: float = 0.0
-    """Longest time that a dead process held work."""
-
-    def __post_init__(self) -> None:
-        self._ended, self._count = threading.Event(), -1
+    def __init__(self, site: Site) -> None:
+        super().__init__()
+        self.steps: list[float] = []
+        """When progress was seen, on the monotonic clock."""
+        self.torn = 0
+        """Most documents at once that could be seen in part."""
+        self.held_s = 0.0
+        """Longest time that a dead process held work."""
+        self._site, self._count = site, -1
+        self._connection: psycopg.Connection[Any] | None = None
         self._dead_since: dict[str, float] = {}
-        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
-    def __enter__(self) -> Self:
-        """Begin."""
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End."""
-        self._ended.set()
-        self._thread.join()
+        super().__exit__()
+        if self._connection:
+            self._connection.close()
 
     def pause_after(self, began: float, ended: float) -> tuple[float, float]:
         """The longest time without progress between two moments, and when after the first it was over."""
@@ -109,18 +98,15 @@ class Watch:
         gaps = [(after - before, after - began) for before, after in pairwise(moments)]
         return max(gaps, default=(0.0, 0.0))
 
-    def _run(self) -> None:
-        connection: psycopg.Connection[Any] | None = None
-        while not self._ended.wait(_LOOK_S):
-            try:
-                connection = connection or self.site.connect()
-                self._look(connection)
-            except psycopg.Error:
-                connection = None
-        if connection:
-            connection.close()
+    def look(self) -> None:
+        """Take in how far the ledger is."""
+        try:
+            self._connection = self._connection or self._site.connect()
+            self._take_in(self._connection)
+        except psycopg.Error:
+            self._connection = None
 
-    def _look(self, connection: "psycopg.Connection[Any]") -> None:
+    def _take_in(self, connection: "psycopg.Connection[Any]") -> None:
         count, torn = one(connection, _PROGRESS), one(connection, _TORN)
         now = time.monotonic()
         if count != self._count:

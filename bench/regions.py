@@ -11,11 +11,11 @@ are over all characters together; a line read across two columns is wrong.
 """
 
 import argparse
+import io
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 from statistics import mean, median
@@ -106,8 +106,7 @@ def layers(folder: Path, most: int, home: Path) -> Iterator[Sheet]:
         if not truth.kind.startswith("born-digital"):
             continue
         asked = requests(truth, profile, most, home)
-        passwords = (truth.password,) if truth.password else ()
-        pages = split_pages(truth.path, sniff(truth.path), 1, len(asked), passwords)
+        pages = split_pages(truth.path, sniff(truth.path), 1, len(asked), truth.passwords)
         for request, page in zip(asked, pages, strict=True):
             to_pixels = request.image.transform.inverse()
             with Image.open(request.path) as picture:
@@ -184,14 +183,11 @@ def read(engine: VllmEngine, profile: Profile, sheet: Sheet, home: Path) -> Read
 
 def request_of(page: Image.Image, profile: Profile, home: Path) -> OcrRequest:
     """The request for a picture of a page at 150 dpi."""
-    path = home / "page.png"
-    page.save(path)
-    data = path.read_bytes()
-    image = PageImage(
-        Store(home).put(data, ".png"), ".png", *page.size, Transform.scale(0.48, 0.48), 0.1, is_blank=False
-    )
-    assert image.sha256 == sha256(data).hexdigest()
-    return OcrRequest(image, Store(home).path(image.sha256, ".png"), 595, 842, profile.recipe())
+    data, store = io.BytesIO(), Store(home)
+    page.save(data, "PNG")
+    sha256 = store.put(data.getvalue(), ".png")
+    image = PageImage(sha256, ".png", *page.size, Transform.scale(0.48, 0.48), 0.1, is_blank=False)
+    return OcrRequest(image, store.path(sha256, ".png"), 595, 842, profile.recipe())
 
 
 def main() -> None:

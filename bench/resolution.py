@@ -70,20 +70,19 @@ def modes(x_heights: Sequence[float]) -> dict[str, Recipe]:
 def measure(truth: Truth, recipes: Mapping[str, Recipe], most: int, home: Path) -> list[Page]:
     """The first pages of a document in each mode."""
     found: list[Page] = []
-    for number, page in enumerate(requests(truth, get("ppocr"), most, home)):
-        expected = truth.pages[0 if truth.is_repeated else number]
+    media_type = sniff(truth.path)
+    for number, page in enumerate(requests(truth, get("ppocr"), most, home), 1):
+        expected = truth.text_of(number)
         for mode, recipe in recipes.items():
             started = time.process_time()
-            passwords = (truth.password,) if truth.password else ()
-            media_type = sniff(truth.path)
-            image = preprocess_page(truth.path, media_type, number + 1, recipe, home, passwords)
+            image = preprocess_page(truth.path, media_type, number, recipe, home, truth.passwords)
             prepared = time.process_time()
             where = Store(home).path(image.sha256, image.suffix)
             asked = replace(page, image=image, path=where, recipe=recipe)
             text = read_page(FasterPaddle, asked, get("ppocr").scripts).text
             found.append(
                 Page(
-                    name=f"{truth.path.name}:{number + 1}",
+                    name=f"{truth.path.name}:{number}",
                     mode=mode,
                     pixels=image.width_px * image.height_px,
                     seconds=prepared - started,

@@ -42,6 +42,11 @@ class Truth:
     structures: tuple[Structure, ...] = ()
     """Tables and formulas page by page; empty where nobody wrote them down."""
 
+    @property
+    def passwords(self) -> tuple[str, ...]:
+        """What opens it, if it needs something."""
+        return (self.password,) if self.password else ()
+
     def text_of(self, page_no: int) -> str:
         """What is printed on a page, from 1."""
         return self.pages[0] if self.is_repeated else self.pages[page_no - 1]
@@ -93,14 +98,13 @@ def _pages(file: Path) -> list[str]:
 
 def requests(truth: Truth, profile: Profile, most: int, home: Path) -> list[OcrRequest]:
     """The first pages of a document, prepared for the engine."""
-    passwords = (truth.password,) if truth.password else ()
     media_type = sniff(truth.path)
-    count = open_document(truth.path, media_type, passwords).page_count
+    count = open_document(truth.path, media_type, truth.passwords).page_count
     last = count if truth.is_repeated else min(count, most, len(truth.pages))
     recipe = profile.recipe().model_copy(update={"text_layer": "ignore"})
     found = []
-    for facts in split_pages(truth.path, media_type, 1, last, passwords):
-        image = preprocess_page(truth.path, media_type, facts, recipe, home, passwords)
+    for facts in split_pages(truth.path, media_type, 1, last, truth.passwords):
+        image = preprocess_page(truth.path, media_type, facts.page_no, recipe, home, truth.passwords)
         where = Store(home).path(image.sha256, image.suffix)
         found.append(OcrRequest(image, where, facts.width_pt, facts.height_pt, recipe))
     return found

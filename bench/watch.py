@@ -3,40 +3,54 @@
 import statistics
 import threading
 import time
-from types import TracebackType
+from abc import ABC, abstractmethod
 from typing import Self
 
 import psutil
 
 from bench.facts import Value, open_nvml
 
-_SAMPLE_S = 0.25
+_LOOK_S = 0.25
 
 
-class Gauge:
-    """Samples the GPU (through NVML, where there is one) and the host four times a second."""
+class Looker(ABC):
+    """Looks at something again and again, in a thread of its own, for the time of a `with`."""
+
+    def __init__(self, every_s: float = _LOOK_S) -> None:
+        self._every_s, self._ended = every_s, threading.Event()
+        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+
+    @abstractmethod
+    def look(self) -> None:
+        """Take in what is to be seen now."""
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End."""
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._ended.wait(self._every_s):
+            self.look()
+
+
+class Gauge(Looker):
+    """The GPU (through NVML, where there is one) and the host."""
 
     def __init__(self) -> None:
+        super().__init__()
+        # Its first answer means nothing.
+        psutil.cpu_percent()
         self._nvml = open_nvml()
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._sample, name="gauge", daemon=True)
         self.busy: list[float] = []
         self.memory_mb: list[float] = []
         self.power_w: list[float] = []
         self.cpu: list[float] = []
-
-    def __enter__(self) -> Self:
-        """Begin to sample."""
-        psutil.cpu_percent()
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop sampling."""
-        self._ended.set()
-        self._thread.join()
 
     def row(self) -> dict[str, Value]:
         """Means, and the most memory; without GPU figures where no GPU answers."""
@@ -49,14 +63,14 @@ class Gauge:
             }
         return told
 
-    def _sample(self) -> None:
-        while not self._ended.wait(_SAMPLE_S):
-            self.cpu.append(psutil.cpu_percent())
-            if self._nvml is not None:
-                handle = self._nvml.nvmlDeviceGetHandleByIndex(0)
-                self.busy.append(self._nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
-                self.memory_mb.append(self._nvml.nvmlDeviceGetMemoryInfo(handle).used / 2**20)
-                self.power_w.append(self._nvml.nvmlDeviceGetPowerUsage(handle) / 1000)
+    def look(self) -> None:
+        """Take in one sample of each."""
+        self.cpu.append(psutil.cpu_percent())
+        if self._nvml is not None:
+            handle = self._nvml.nvmlDeviceGetHandleByIndex(0)
+            self.busy.append(self._nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
+            self.memory_mb.append(self._nvml.nvmlDeviceGetMemoryInfo(handle).used / 2**20)
+            self.power_w.append(self._nvml.nvmlDeviceGetPowerUsage(handle) / 1000)
 
 
 class CpuClock:

@@ -12,7 +12,7 @@ import pytest
 from bench import hosts_net, hosts_workers
 from bench.hosts import TEXT, farm
 from bench.hosts_workers import Round, machines, measure
-from bench.recovery_site import free_port
+from bench.served import free_port
 from tasks.work.doubles.vllm_server import Asked, Said
 from tasks.work.doubles.vllm_server.script import Script
 

@@ -70,11 +70,11 @@ def test_cpu_of_threads_is_told_by_name() -> None:
         thread.start()
     for _ in threads:
         burnt.acquire()
-    watched._look()
+    watched.look()
     seen.set()
     for thread in threads:
         thread.join()
-    told = watched.close()
+    told = watched.by_name()
     # The system counts in hundredths of a second.
     assert told["busy"] > 0.15
     assert "MainThread" in told

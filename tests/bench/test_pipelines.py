@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from bench import corpus, ingested, installation, memory, overhead, pipeline, scanning
+from bench.family import Family
 from db import tables
 from db.engine import Database
 from models.settings import load_settings
@@ -60,16 +61,16 @@ def test_a_picture_that_several_pages_share_is_sent_once(
 def test_samples_are_told_apart_by_role_and_only_what_is_new_counts() -> None:
     me, watch = psutil.Process(), overhead.Watch()
     for elapsed in (0.5, 1.0):
-        watch.sample(me, Path("/nowhere"), elapsed)
-    used = me.cpu_times()
-    assert 0 < watch.cpu["command"] <= used.user + used.system
-    assert watch.cpu["postgres"] == 0
+        watch.look(me, Path("/nowhere"), elapsed)
+    used, cpu = me.cpu_times(), watch.family.cpu
+    assert 0 < cpu["command"] <= used.user + used.system
+    assert cpu["postgres"] == 0
     assert len(watch.busy) == 2
 
 
 def test_the_overhead_is_what_command_and_postgres_used() -> None:
-    cpu = {"command": 1.0, "postgres": 1.0, "workers": 18.0}
-    watch = overhead.Watch(cpu, [(0.5, 0.0), (5.0, 0.9), (9.8, 0.1)])
+    cpu = {"command": 1.0, "postgres": 1.0, "worker": 18.0}
+    watch = overhead.Watch(Family(cpu), [(0.5, 0.0), (5.0, 0.9), (9.8, 0.1)])
     text = overhead.report(watch, 10.0, {"rows": [{"key": "split"}, {"key": "ocr", "pages": 7}]}, 2)
     assert "| pages read | 7 |" in text
     assert "share of CPU** | **10.0%** |" in text

@@ -17,8 +17,9 @@ import pytest
 from bench import double, hosts, hosts_net, recovery, recovery_kills, recovery_site
 from bench.hosts import Round
 from bench.recovery_kills import KILLS, Kill, answer_for, make_clock
-from bench.recovery_site import Site, free_port, write_pdf
+from bench.recovery_site import Site, write_pdf
 from bench.recovery_watch import Document, Watch
+from bench.served import free_port
 from models.document import MediaType
 from models.settings import load_settings
 from tasks.work.custom import find_profile
@@ -56,7 +57,8 @@ def test_a_page_that_is_made_to_fail_is_expected_to() -> None:
 
 
 def test_the_longest_pause_is_counted_from_the_kill_to_the_end() -> None:
-    watch = Watch(NOWHERE, steps=[1.0, 9.0, 12.0, 40.0])
+    watch = Watch(NOWHERE)
+    watch.steps = [1.0, 9.0, 12.0, 40.0]
     assert watch.pause_after(10.0, 20.0) == (8.0, 10.0)
     assert watch.pause_after(2.0, 13.0) == (7.0, 7.0)
     assert watch.pause_after(13.0, 14.0) == (1.0, 1.0)
