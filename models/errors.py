@@ -11,6 +11,7 @@ PagemillError
 │   ├── SourceForbidden         the file may not be read (yet)
 │   ├── DatabaseBusy            deadlock, serialization failure, lost connection
 │   ├── StoreFull               no space left for page images
+│   ├── PictureGone             a page image is not in the store any more
 │   └── EngineUnavailable       the OCR engine died or cannot be reached
 └── PermanentError              the same input gives the same failure
     ├── DocumentRejected        the whole file cannot be read, with the reason
@@ -51,6 +52,7 @@ class Code(StrEnum):
     SOURCE_FORBIDDEN = "source-forbidden"
     DATABASE_BUSY = "database-busy"
     STORE_FULL = "store-full"
+    PICTURE_GONE = "picture-gone"
     ENGINE_UNAVAILABLE = "engine-unavailable"
     WORKER_DIED = "worker-died"
 
@@ -88,6 +90,7 @@ PASSING = frozenset(
         Code.SOURCE_FORBIDDEN,
         Code.DATABASE_BUSY,
         Code.STORE_FULL,
+        Code.PICTURE_GONE,
         Code.ENGINE_UNAVAILABLE,
         Code.WORKER_DIED,
     }
@@ -165,6 +168,12 @@ class StoreFull(TransientError):
     """No space left for page images."""
 
     default = Code.STORE_FULL
+
+
+class PictureGone(TransientError):
+    """A page image was purged, or its disk is away; it is made anew when the page is tried again."""
+
+    default = Code.PICTURE_GONE
 
 
 class EngineUnavailable(TransientError):

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from db import claims, timings
 from models.claim import Claim, Failure
 from models.errors import Code, PagemillError, PermanentError, TransientError
-from models.stage import Outcome
+from models.stage import Outcome, Stage
 from models.timing import StageRun
 from tasks.mill import Mill
 
@@ -23,12 +23,15 @@ def settle(mill: Mill, connection: sa.Connection, failures: Sequence[Failure]) -
     """Enter failed work, inside the batch's transaction: tried again later, or ended with its reason.
 
     A transient error is tried again after the stage's delay until its tries are used up; a worker's death
-    counts as a crash of the work that was in flight.
+    counts as a crash of the work that was in flight. A page whose picture is gone goes back to have it made.
     """
     for failure in failures:
         claim, error = failure.claim, failure.error
         log.info("failed claim=%d stage=%s try=%d code=%s", claim.id, claim.stage, claim.attempt, error.code)
         timings.record(connection, mill.run_id, [failed_run(mill, failure)])
+        if error.code is Code.PICTURE_GONE:
+            claims.advance(connection, [claim], Stage.PREPROCESS)
+            continue
         if not will_retry(mill, failure):
             claims.fail(connection, [failure])
             continue

@@ -14,9 +14,10 @@ import sqlalchemy as sa
 
 from models.document import DocumentStatus
 from models.engine import OcrRequest
-from models.errors import Code, EngineUnavailable, TransientError
+from models.errors import Code, EngineUnavailable, PictureGone, TransientError
 from models.settings import RetryPolicy, RetrySettings
 from models.stage import Stage
+from tasks.maintain import check_ledger
 from tasks.register import register_roots
 from tasks.split import split_batch
 from tasks.work.engines.fake import Answer, Delayed, FakeEngine, said
@@ -158,3 +159,21 @@ def test_a_full_disk_ends_the_run_and_costs_no_page_a_try(yard: Yard, small_disk
     filler.unlink()
     yard.ingest()
     assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
+
+
+def test_a_page_whose_picture_is_gone_has_it_made_anew_and_is_read(yard: Yard) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf("ONE", "TWO"))
+    gone = iter([PictureGone("The page image is missing from the store.")])
+
+    def answer(request: OcrRequest) -> Answer:
+        for error in gone:
+            request.path.unlink()
+            return error
+        assert request.path.exists()
+        return said("Words on paper")
+
+    yard.ingest(FakeEngine(answer))
+    assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
+    codes = [row.code for row in yard.rows("stage_run", stage="ocr") if row.code]
+    assert codes == ["picture-gone"]
+    assert check_ledger(yard.database) == ()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import Code, PageFailed
+from models.errors import Code, PageFailed, PictureGone
 from models.geometry import Box
 from models.reading import BlockType, ReadingSource
 from models.recipe import TextLayerPolicy
@@ -125,7 +125,7 @@ def test_a_page_image_that_is_no_picture_fails_the_page(tmp_path: Path) -> None:
 
 def test_a_page_image_that_is_gone_fails_the_page_before_the_engine_is_asked(tmp_path: Path) -> None:
     page = replace(pages.made(pages.born_digital(), tmp_path), path=tmp_path / "gone.jpg")
-    with pytest.raises(PageFailed, match="missing from the store"):
+    with pytest.raises(PictureGone, match="missing from the store"):
         read_page(FasterPaddle, page, pages.READABLE)
 
 

@@ -12,7 +12,7 @@ import orjson
 import pytest
 from PIL import Image
 
-from models.errors import Code, PageFailed
+from models.errors import Code, PageFailed, PictureGone
 from models.reading import FinishReason, Reading, Trial
 from models.vlm import Sampling
 from tasks.work.doubles.vllm_server import (
@@ -186,7 +186,7 @@ def test_a_page_image_that_vanished_fails_alone(tmp_path: Path) -> None:
         gone, there = page(tmp_path, 1), page(tmp_path, 2)
         gone.path.unlink()
         futures: list[Future[Reading]] = [engine.submit(gone), engine.submit(there)]
-        with pytest.raises(PageFailed, match="missing from the store"):
+        with pytest.raises(PictureGone, match="missing from the store"):
             futures[0].result(20)
         assert futures[1].result(20).text == "Words on paper"
 

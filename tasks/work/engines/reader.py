@@ -10,7 +10,7 @@ from typing import Protocol
 from PIL import Image
 
 from models.engine import OcrRequest
-from models.errors import Code, PageFailed
+from models.errors import Code, PageFailed, PictureGone
 from models.geometry import Transform
 from models.notes import SCRIPT_UNSUPPORTED
 from models.reading import Reading, ReadingSource, mean_confidence
@@ -58,8 +58,8 @@ def reader_of(load: LoadReader) -> Reader:
 def read_page(load: LoadReader, request: OcrRequest, readable: frozenset[str]) -> Reading:
     """Read the page of `request`, or take its text layer where the recipe allows and the layer proves sane.
 
-    `readable` are the scripts of the model. Raises PageFailed (`ocr-failed`) when the page image is missing
-    or cannot be decoded or the library fails on it.
+    `readable` are the scripts of the model. Raises PictureGone when the page image is missing, PageFailed
+    (`ocr-failed`) when it cannot be decoded or the library fails on it.
     """
     started = time.perf_counter()
     reader = reader_of(load)
@@ -147,10 +147,7 @@ def _picture(request: OcrRequest) -> bytes:
     try:
         return request.path.read_bytes()
     except FileNotFoundError as error:
-        raise PageFailed(
-            "The page image is missing from the store; ingest the document again to make it anew.",
-            Code.OCR_FAILED,
-        ) from error
+        raise PictureGone("The page image is missing from the store.") from error
 
 
 def _decoded(data: bytes) -> Image.Image:

@@ -9,7 +9,7 @@ from pathlib import Path
 from PIL import Image
 
 from models.engine import OcrRequest
-from models.errors import Code, PageFailed
+from models.errors import Code, PageFailed, PictureGone
 from models.geometry import Transform
 from models.vlm import Vlm
 
@@ -94,10 +94,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError as error:
-        raise PageFailed(
-            "The page image is missing from the store; ingest the document again to make it anew.",
-            Code.OCR_FAILED,
-        ) from error
+        raise PictureGone("The page image is missing from the store.") from error
 
 
 def _media(path: Path) -> str:
