@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import psycopg
 import pymupdf
 import pytest
 
@@ -20,10 +21,12 @@ from bench.recovery_kills import KILLS, Kill, answer_for, make_clock
 from bench.recovery_site import Site, write_pdf
 from bench.recovery_watch import Document, Watch
 from bench.served import free_port
+from db.engine import Database
 from models.document import MediaType
 from models.settings import load_settings
 from tasks.work.custom import find_profile
 from tasks.work.split import split_pages
+from tests.db.steps import ingest
 
 WHOLE = Document(1, "complete", pages=3, done=3, failed=0, readings=3, pages_read=3, editions=1, again=0)
 ROW = {"kill": "`flow`", "what was killed": "flow process", "faults": "none"}
@@ -62,6 +65,28 @@ def test_the_longest_pause_is_counted_from_the_kill_to_the_end() -> None:
     assert watch.pause_after(10.0, 20.0) == (8.0, 10.0)
     assert watch.pause_after(2.0, 13.0) == (7.0, 7.0)
     assert watch.pause_after(13.0, 14.0) == (1.0, 1.0)
+
+
+@pytest.mark.slow
+def test_a_watch_sees_progress_and_outlives_a_database_that_does_not_answer(database: Database) -> None:
+    url = database.engine.url.render_as_string().replace("+psycopg", "")
+    answers = itertools.chain([psycopg.OperationalError("away")], itertools.repeat(None))
+
+    class Place:
+        def connect(self) -> "psycopg.Connection[Any]":
+            if error := next(answers):
+                raise error
+            return psycopg.connect(url, autocommit=True)
+
+    watch: Any = Watch(Place())  # type: ignore[arg-type]
+    watch.look()
+    assert watch.steps == []
+    with watch:
+        recovery_site.wait_until(lambda: watch.steps, 30, "the first look")
+        ingest(database, "/a.pdf", "one", "text")
+        recovery_site.wait_until(lambda: len(watch.steps) > 1, 30, "progress")
+    assert (watch.torn, watch.held_s) == (0, 0.0)
+    assert watch._connection.closed
 
 
 def test_a_page_of_results_gets_rows_and_keeps_those_of_other_kills() -> None:
