@@ -63,5 +63,5 @@ class OcrEngine(Protocol):
         ...
 
     def close(self) -> None:
-        """Stop workers and give memory back; pages in flight are cancelled."""
+        """Stop workers and give memory back; pages in flight are cancelled. Once more does nothing."""
         ...

@@ -79,13 +79,12 @@ class Feed:
         self._tell()
 
     def finish(self) -> None:
-        """Close open requests and keep what has been read; the mill gives the rest back."""
+        """Keep what has been read, then close engines and open requests; the mill gives the rest back."""
         self._desk.goes_on = False
         self._group_at = 0.0
         self._take_in()
-        for page in list(self._hand):
-            self._hand.recall(page)
         self._commit()
+        self._mill.close_engines()
 
     def _claim(self) -> None:
         now = time.monotonic()

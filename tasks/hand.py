@@ -141,7 +141,8 @@ class Hand:
             self._retries -= page.is_retry
         self.sent -= len(page.flight)
         flight, page.flight, page.sent_at = page.flight, {}, None
-        for future in flight:
+        # The last first: an engine would send a part that waits in the place of one that is under way.
+        for future in reversed(flight):
             future.cancel()
 
     def put_back(self, page: PageInHand) -> None:

@@ -141,13 +141,17 @@ class Mill:
     def close(self) -> None:
         """Give back what is still leased and end the worker processes."""
         self.stopping.set()
-        for engine in (self._engine, *self._others.values()):
-            if engine is not None:
-                engine.close()
+        self.close_engines()
         self.render_pool.close()
         self.load_pool.close()
         self.copies.close()
         self.database.run(lambda conn: claims.release(conn, self.owner))
+
+    def close_engines(self) -> None:
+        """End all reading at once: no page that waits is sent in the place of one that is cancelled."""
+        for engine in (self._engine, *self._others.values()):
+            if engine is not None:
+                engine.close()
 
     def free_dead(self) -> int:
         """Free at once what processes of this host held that were killed; says how much work."""

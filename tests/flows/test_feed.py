@@ -4,6 +4,9 @@ import logging
 import tempfile
 import threading
 import time
+from collections import deque
+from collections.abc import Mapping
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,7 @@ import pytest
 from bench.drain import WaitingEngine, Wish, measure_afresh, report, seed
 from flows.lines import ocr_lines
 from models import profiles
-from models.engine import OcrRequest
+from models.engine import OcrEngine, OcrRequest
 from models.errors import DatabaseBusy
 from models.profile import Profile
 from models.reading import Reading
@@ -28,7 +31,7 @@ from tests.flows.yard import Yard, saying
 PROFILE = profiles.get("ppocr").model_copy(update={"batch_pages": 16})
 
 
-def mill_for(yard: Yard, engine: FakeEngine, pages: int, profile: Profile = PROFILE) -> Mill:
+def mill_for(yard: Yard, engine: OcrEngine, pages: int, profile: Profile = PROFILE) -> Mill:
     run_id = seed(yard.database, pages, profile, words=())
     return Mill(
         settings=yard.settings, database=yard.database, profile=profile, run_id=run_id, engine=engine, jobs=1
@@ -147,6 +150,46 @@ def test_a_stop_closes_requests_and_keeps_what_is_read(yard: Yard) -> None:
     assert 2 <= read < 30
     assert len(engine.requests) - read <= 4
     assert yard.rows("claim", status="leased") == []
+
+
+class NextInLine:
+    """Reads one page for ever; the next one is begun as soon as it is cancelled, as at a served model."""
+
+    name, slots = "next", 1
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self._line: deque[Future[Reading]] = deque()
+
+    def submit(self, request: OcrRequest) -> Future[Reading]:
+        self._line.append(future := Future())
+        future.add_done_callback(self._ended)
+        self.begun += len(self._line) == 1
+        return future
+
+    def _ended(self, future: Future[Reading]) -> None:
+        is_first = self._line[0] is future
+        self._line.remove(future)
+        self.begun += is_first and len(self._line) > 0
+
+    def facts(self) -> Mapping[str, str]:
+        return {}
+
+    def close(self) -> None:
+        while self._line:
+            self._line[-1].cancel()
+
+
+def test_a_stop_begins_no_page_that_waited(yard: Yard) -> None:
+    engine = NextInLine()
+    mill = mill_for(yard, engine, 8)
+    reader = Feed(mill, lambda: False)
+    while not engine._line:
+        reader.turn()
+    assert len(engine._line) == 1 + 2
+    reader.finish()
+    assert (engine.begun, len(engine._line)) == (1, 0)
+    mill.close()
 
 
 def test_a_database_that_is_away_for_a_moment_loses_no_page_that_was_read(

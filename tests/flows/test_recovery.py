@@ -4,8 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +21,7 @@ from tasks.split import split_batch
 from tasks.work.engines.fake import Answer, Delayed, FakeEngine, said
 from tests import factories
 from tests.flows.yard import Yard, saying
+from tests.served import until
 
 _RUN = """
 import sys
@@ -31,7 +30,7 @@ from db.engine import Database
 from tasks.work.engines.fake import Delayed, FakeEngine, said
 from tests.flows.yard import Yard
 yard = Yard(Database(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]))
-yard.ingest(FakeEngine(default=Delayed(0.4, said("slowly"))))
+yard.ingest(FakeEngine([said("at once")] * 3, default=Delayed(600.0, said("slowly"))))
 """
 
 
@@ -82,13 +81,11 @@ def test_a_page_that_kills_its_worker_again_and_again_is_put_aside(yard: Yard) -
 
 def test_a_stopped_run_keeps_what_is_done_and_gives_the_rest_back(yard: Yard) -> None:
     factories.write(yard.inbox / "a.pdf", factories.pdf(*"123456789"))
-    slow = saying(*[Delayed(0.5, said("slowly"))] * 9)
-    yard.ingest(slow, stop_after_s=1.2)
-    done = len(yard.rows("reading"))
-    assert 0 < done < 9
+    slow = FakeEngine([said("at once")] * 3, default=Delayed(600.0, said("slowly")))
+    yard.ingest(slow, stop_when=lambda: len(yard.rows("reading")) == 3)
     assert not yard.rows("claim", status="leased")
     again = yard.ingest()
-    assert len(again.requests) == 9 - done
+    assert len(again.requests) == 9 - 3
     assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
 
 
@@ -96,15 +93,13 @@ def test_after_kill_9_the_next_run_does_only_what_is_missing(yard: Yard, postgre
     factories.write(yard.inbox / "a.pdf", factories.pdf(*"abcdefghijkl"))
     arguments = [postgres, str(yard.home), str(yard.inbox)]
     run = subprocess.Popen([sys.executable, "-c", _RUN, *arguments], start_new_session=True)
-    deadline = time.monotonic() + 60
-    while len(yard.rows("reading")) < 3 and time.monotonic() < deadline:
-        time.sleep(0.1)
-    os.killpg(run.pid, signal.SIGKILL)
-    run.wait()
-    done = len(yard.rows("reading"))
-    assert 3 <= done < 12
+    try:
+        until(lambda: len(yard.rows("reading")) == 3)
+    finally:
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
     again = yard.ingest()
-    assert len(again.requests) == 12 - done
+    assert len(again.requests) == 12 - 3
     assert len(yard.rows("reading")) == 12
     assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
 
@@ -116,17 +111,12 @@ def test_connections_cut_in_the_middle_lose_and_double_nothing(yard: Yard) -> No
         "WHERE application_name = 'pagemill' AND pid <> pg_backend_pid()"
     )
     cuts: list[int] = []
-    ended = threading.Event()
 
-    def cut() -> None:
-        while not ended.wait(0.4):
-            cuts.append(len(yard.database.run(lambda conn: conn.execute(mine).all())))
+    def cut(_request: OcrRequest) -> Answer:
+        cuts.append(len(yard.database.run(lambda conn: conn.execute(mine).all())))
+        return said("Words on paper")
 
-    thread = threading.Thread(target=cut)
-    thread.start()
-    yard.ingest(saying(*[Delayed(0.3, said("slowly"))] * 6))
-    ended.set()
-    thread.join()
+    yard.ingest(FakeEngine(cut))
     assert sum(cuts) > 1
     assert sorted(row.page_no for row in yard.rows("reading")) == [1, 2, 3, 4, 5, 6]
     assert yard.document("a.pdf").status is DocumentStatus.COMPLETE

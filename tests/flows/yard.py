@@ -1,7 +1,7 @@
 """A place to run flows in: a real database, real child processes, a folder of sources, a scripted engine."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ class Yard:
     def __post_init__(self) -> None:
         self.inbox.mkdir(exist_ok=True)
         self.settings = load_settings(
-            home=self.home, retry=QUICK_RETRIES, render_timeout_s=3.0, jobs=2, vectors=False
+            home=self.home, retry=QUICK_RETRIES, render_timeout_s=120.0, jobs=2, vectors=False
         )
 
     def mill(self, engine: FakeEngine, recipe: tuple[str, ...] = ()) -> tuple[Mill, int]:
@@ -65,14 +65,14 @@ class Yard:
         engine: FakeEngine | None = None,
         recipe: tuple[str, ...] = (),
         *,
-        stop_after_s: float = 0,
+        stop_when: Callable[[], object] | None = None,
         roots: Sequence[str] = (),
     ) -> FakeEngine:
         """Read the inbox (or `roots`) to the end, or until stopped; gives the engine with its log."""
         engine = engine or FakeEngine(default=said("Words on paper"))
         mill, recipe_id = self.mill(engine, recipe)
-        if stop_after_s:
-            threading.Thread(target=_stop, args=(mill, engine, stop_after_s), daemon=True).start()
+        if stop_when:
+            threading.Thread(target=_stop, args=(mill, stop_when), daemon=True).start()
         try:
             mill.free_dead()
             work_off(mill, roots or [self.inbox], recipe_id)
@@ -111,11 +111,9 @@ class Yard:
         self.database.run(lambda conn: conn.execute(sa.text(f"TRUNCATE {table} CASCADE")))
 
 
-def _stop(mill: Mill, engine: FakeEngine, after_s: float) -> None:
-    """Stop a run so long after its first page was sent, where the engine tells: starting takes a while."""
-    while not getattr(engine, "requests", True) and not mill.stopping.wait(0.05):
+def _stop(mill: Mill, when: Callable[[], object]) -> None:
+    while not when() and not mill.stopping.wait(0.02):
         pass
-    mill.stopping.wait(after_s)
     mill.stopping.set()
 
 

@@ -114,6 +114,15 @@ def test_an_answer_to_a_request_that_was_given_up_finds_nobody() -> None:
     assert (hand.sent, hand.flying) == (0, set())
 
 
+def test_parts_that_wait_are_given_up_before_those_under_way() -> None:
+    hand, one, given_up = Hand(), page(), list[int]()
+    one.parts = (one.first,) * 3
+    for place, future in enumerate(flown(hand, one)):
+        future.add_done_callback(lambda _, place=place: given_up.append(place))  # type: ignore[misc]
+    hand.recall(one)
+    assert given_up == [2, 1, 0]
+
+
 def test_a_page_that_is_put_back_is_sent_before_the_others_of_its_kind() -> None:
     hand, first, second = Hand(), page(1), page(2)
     hand.add(first)

@@ -88,6 +88,30 @@ def test_what_broke_after_a_server_was_asked_whether_it_lives_is_not_excused(tmp
     assert (late.breaks, late.deaths) == (0, 1)
 
 
+def test_closing_ends_what_waits_and_what_is_under_way_and_sends_nothing(tmp_path: Path) -> None:
+    sent: list[Job] = []
+
+    async def busy_then_hang(job: Job, server: Server) -> Reading:
+        sent.append(job)
+        if len(sent) == 1:
+            raise Busy(600.0)
+        raise await asyncio.sleep(600, Broken("closed"))
+
+    async def turn() -> list[Job]:
+        dispatcher, _ = in_hand(busy_then_hang)
+        jobs = [Job(page(tmp_path, number), Future()) for number in range(4)]
+        for job in jobs:
+            dispatcher.put(job)
+        await asyncio.sleep(0.01)
+        dispatcher.close()
+        await asyncio.sleep(0.01)
+        return jobs
+
+    jobs = asyncio.run(turn())
+    assert sent == jobs[:2], "one that comes again later, one under way"
+    assert all(job.outer.cancelled() for job in jobs)
+
+
 def test_the_name_of_a_request_under_way_tells_nothing_of_its_page(tmp_path: Path) -> None:
     async def wait(job: Job, server: Server) -> Reading:
         raise await asyncio.sleep(1, Broken("closed"))

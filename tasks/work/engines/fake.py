@@ -8,7 +8,6 @@ It keeps to the protocol: futures end in another thread, at most `slots` at once
 """
 
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -50,6 +49,7 @@ class FakeEngine:
         self._in_order = list(script) if isinstance(script, Sequence) else []
         self._by_request = script if callable(script) else None
         self._lock = threading.Lock()
+        self._closing = threading.Event()
         self._threads = ThreadPoolExecutor(slots, thread_name_prefix="fake-engine")
 
     def submit(self, request: OcrRequest) -> Future[Reading]:
@@ -57,14 +57,15 @@ class FakeEngine:
         with self._lock:
             self.requests.append(request)
             answer = self._next(request)
-        return self._threads.submit(_give, answer)
+        return self._threads.submit(self._give, answer)
 
     def facts(self) -> Mapping[str, str]:
         """What stands in for versions."""
         return {"fake": "scripted"}
 
     def close(self) -> None:
-        """Cancel what has not begun and wait for the rest."""
+        """Cancel what has not begun; delays end at once."""
+        self._closing.set()
         self._threads.shutdown(cancel_futures=True)
 
     def _next(self, request: OcrRequest) -> Answer:
@@ -80,6 +81,14 @@ class FakeEngine:
             return self._default
         return ConfigurationError(f"The script has no answer for page image {sha256}.")
 
+    def _give(self, answer: Answer) -> Reading:
+        if isinstance(answer, Delayed):
+            self._closing.wait(answer.seconds)
+            answer = answer.answer
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
 
 def said(text: str) -> Reading:
     """A reading that says `text`: a paragraph for each part between empty lines, without boxes."""
@@ -93,12 +102,3 @@ def _items(script: Script) -> list[tuple[str, Answer | Sequence[Answer]]]:
 
 def _sequence(value: Answer | Sequence[Answer]) -> list[Answer]:
     return list(value) if isinstance(value, Sequence) else [value]
-
-
-def _give(answer: Answer) -> Reading:
-    if isinstance(answer, Delayed):
-        time.sleep(answer.seconds)
-        answer = answer.answer
-    if isinstance(answer, Exception):
-        raise answer
-    return answer

@@ -33,7 +33,7 @@ class Dispatcher:
         self._servers = servers
         self._read = read
         self._queue, self._suspects = Queue(), Queue()
-        self._later: set[asyncio.TimerHandle] = set()
+        self._later: dict[asyncio.TimerHandle, Job] = {}
 
     @property
     def waiting(self) -> int:
@@ -103,11 +103,11 @@ class Dispatcher:
         return len(jobs)
 
     def close(self) -> None:
-        """Cancel all that is in hand."""
+        """Cancel all that is in hand, that which waits first: nothing is sent any more."""
         for handle in self._later:
             handle.cancel()
         in_hand = [job for server in self._servers for job in (*server.open, *server.broken, *server.overdue)]
-        for job in [*self._queue.clear(), *self._suspects.clear(), *in_hand]:
+        for job in [*self._queue.clear(), *self._suspects.clear(), *self._later.values(), *in_hand]:
             self.withdraw(job)
 
     def _next(self, server: Server) -> Job | None:
@@ -174,11 +174,11 @@ class Dispatcher:
 
     def _put_later(self, job: Job, seconds: float) -> None:
         def put() -> None:
-            self._later.discard(handle)
+            del self._later[handle]
             self.put(job)
 
         handle = asyncio.get_running_loop().call_later(seconds, put)
-        self._later.add(handle)
+        self._later[handle] = job
 
 
 def _too_late() -> PageFailed:
