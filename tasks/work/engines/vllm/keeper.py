@@ -94,10 +94,9 @@ class Keeper:
         try:
             if failed:
                 await server.check_health()
-            if server.overdue:
-                await server.prove(server.vlm.first_token_s)
             sample = await self._sample()
-            self._check(sample)
+            if server.overdue or self._is_still(sample):
+                await server.prove(server.vlm.first_token_s)
         except Away as error:
             self._fall(error)
             return 0.0
@@ -113,8 +112,8 @@ class Keeper:
             return _BUSY_LOOK_S
         return _LOOK_S if server.open else _IDLE_LOOK_S
 
-    def _check(self, sample: Sample | None) -> None:
-        """Raises Away for a server that was started again, or has work and does nothing."""
+    def _is_still(self, sample: Sample | None) -> bool:
+        """Whether it has work and does nothing, as when a page hangs. Raises Away after a new start."""
         server, now = self._server, time.monotonic()
         if sample and self._last:
             if sample.is_younger_than(self._last):
@@ -123,8 +122,7 @@ class Keeper:
                 server.moved_at = now
         if not server.open:
             server.moved_at = now
-        elif sample and now - server.moved_at > server.vlm.first_token_s:
-            raise Away(f"it has work and does nothing for {server.vlm.first_token_s:.0f} s")
+        return sample is not None and now - server.moved_at > server.vlm.first_token_s
 
     async def _sample(self) -> Sample | None:
         try:
