@@ -86,10 +86,11 @@ def test_an_unknown_host_is_told_at_once() -> None:
 def test_a_server_that_starts_late_costs_no_page_and_is_told_when_it_is_there(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with ScriptedVllm(Said("late"), down_s=0.8) as server, reading(server) as engine:
+    with ScriptedVllm(Said("late"), down_s=3_600) as server, reading(server) as engine:
         futures = submit(engine, pages(tmp_path, 5))
         until(lambda: "no connection" in engine.waiting_for)
         assert not any(future.done() for future in futures)
+        server.revive()
         assert texts(futures) == ["late"] * 5
         assert engine.waiting_for == ""
     told = [record.message for record in caplog.records if record.levelname == "WARNING"]
