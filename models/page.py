@@ -48,7 +48,7 @@ class PageImage:
     """Share of pixels, 0 to 1, that differ from the paper after noise is taken away."""
     is_blank: bool
     notes: tuple[str, ...] = ()
-    """Stable finding codes about the picture, e.g. downscaled, truncated."""
+    """Stable finding codes about the picture, e.g. downscaled."""
     turn: int = 0
     """Degrees clockwise by which the page as displayed was turned to stand upright: 0, 90, 180, 270."""
     skew: float = 0.0

@@ -12,7 +12,14 @@ import typer
 
 from cli.main import app
 from db.invariants import INVARIANTS
+from models import notes
+from models.errors import Code
 from models.settings import Settings
+from tasks.work import textlayer
+from tasks.work.checks import CHECKS, DOCUMENT_CHECKS
+from tasks.work.engines.reader import TURNED, UNSURE
+from tasks.work.engines.vllm.reader import SHRUNK
+from tasks.work.regions_asked import EMPTY
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -120,6 +127,16 @@ def test_settings_that_are_named_can_be_set(page: Path) -> None:
     told = re.findall(r"PAGEMILL_([A-Z_]*[A-Z])\b", page.read_text("utf-8"))
     known = {name.upper() for name in Settings.model_fields} | {"DEBUG"}
     assert {name.partition("__")[0] for name in told} <= known
+
+
+def test_every_code_is_told() -> None:
+    told = "".join(
+        (ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("codes", "scanning", "profiles")
+    )
+    noted = {code for name, code in vars(notes).items() if name.isupper() and isinstance(code, str)}
+    found = {"downscaled", SHRUNK, EMPTY, UNSURE, f"{TURNED}90", f"{textlayer.REJECTED}…", textlayer.UNPROVEN}
+    checks = {one.code for one in (*CHECKS, *DOCUMENT_CHECKS)}
+    assert [code for code in sorted({*Code, *noted, *found} - checks) if f"`{code}`" not in told] == []
 
 
 def test_what_always_holds_of_the_ledger_is_told() -> None:
