@@ -89,6 +89,12 @@ def test_links_lead_to_files_and_sections_that_are_there(page: Path) -> None:
         assert not section or section in slugs(there), target
 
 
+def test_the_index_leads_to_every_page() -> None:
+    index = ROOT / "docs" / "README.md"
+    listed = {(index.parent / target).resolve() for target in LINK.findall(index.read_text("utf-8"))}
+    assert [page for page in PAGES if page not in {*listed, index}] == []
+
+
 @of_pages
 def test_options_that_are_told_can_be_typed(page: Path) -> None:
     for known, told in called(page):
