@@ -14,6 +14,7 @@ from cli.main import app
 from db.invariants import INVARIANTS
 from models import notes
 from models.errors import Code
+from models.profiles import PROFILES
 from models.settings import Settings
 from tasks.work import textlayer
 from tasks.work.checks import CHECKS, DOCUMENT_CHECKS
@@ -133,6 +134,13 @@ def test_settings_that_are_named_can_be_set(page: Path) -> None:
     told = re.findall(r"PAGEMILL_([A-Z_]*[A-Z])\b", page.read_text("utf-8"))
     known = {name.upper() for name in Settings.model_fields} | {"DEBUG"}
     assert {name.partition("__")[0] for name in told} <= known
+
+
+@of_pages
+def test_profiles_that_are_named_are_known(page: Path) -> None:
+    lines = "\n".join(code(page))
+    told = re.findall(r"(?:--profile|--gpu|pagemill serve|pagemill tune) ([a-z][\w.-]*)", lines)
+    assert {name for name in told if not name.endswith((".toml", "-tuned"))} <= set(PROFILES)
 
 
 def test_every_code_is_told() -> None:
