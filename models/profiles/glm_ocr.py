@@ -68,6 +68,7 @@ PROFILE = Profile(
     grid_px=28,
     resolution="legible",
     x_height_px=10.0,
+    orient=True,
     batch_pages=32,
     timeout_s=900.0,
     ladder=serving.ladder(

@@ -34,6 +34,12 @@ def test_the_models_of_the_gpu_are_these() -> None:
     assert SERVED == ["chandra", "chandra-2", "glm-ocr", "ostrakon"]
 
 
+@pytest.mark.parametrize("name", ["chandra", "chandra-2", "glm-ocr"])
+def test_models_of_documents_get_scans_upright(name: str) -> None:
+    assert get(name).recipe().orient
+    assert not get(name).recipe().with_options(["orient=false"]).orient
+
+
 @pytest.mark.parametrize(
     ("size", "tokens"), [((1632, 2112), 3_366), ((3072, 2048), 6_144), ((1588, 2246), 3_500)]
 )
