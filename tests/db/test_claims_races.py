@@ -16,7 +16,7 @@ from models.errors import Code, EngineUnavailable, PageFailed
 from models.stage import Stage
 from models.work import PreparedPage
 from tests.db import steps
-from tests.db.steps import OWNER, RECIPE, count, intake, lease, prepare, register, result, split
+from tests.db.steps import OWNER, RECIPE, count, intake, lease, pass_time, prepare, register, result, split
 
 t = tables.claim
 OTHER = "host:2:1:b"
@@ -207,10 +207,10 @@ def test_of_a_batch_only_what_is_still_ours_is_ended(database: Database) -> None
 
 def test_renewing_keeps_a_lease_that_would_have_run_out(database: Database) -> None:
     some_work(database, pages=2)
-    database.run(lambda conn: claims.claim(conn, Stage.PREPROCESS, 1, OWNER, 0.4))
-    database.run(lambda conn: claims.claim(conn, Stage.PREPROCESS, 1, OTHER, 0.4))
-    assert database.run(lambda conn: claims.renew(conn, OWNER, 60)) == 1
-    time.sleep(0.5)
+    database.run(lambda conn: claims.claim(conn, Stage.PREPROCESS, 1, OWNER, 60))
+    database.run(lambda conn: claims.claim(conn, Stage.PREPROCESS, 1, OTHER, 60))
+    assert database.run(lambda conn: claims.renew(conn, OWNER, 600)) == 1
+    pass_time(database, 300)
     assert [claim.page_no for claim in lease(database, Stage.PREPROCESS, owner="host:3:1:c")] == [2]
 
 
