@@ -102,13 +102,13 @@ def endless_pdf(segments: int = 30_000, before: int = 0, after: int = 0) -> byte
         return bytes(document.tobytes(deflate=True))
 
 
-def scan_pdf(*pictures: Image.Image, dpi: float = 150, quality: int = 85) -> bytes:
-    """A PDF whose pages are each one full-page JPEG, as a scanner makes them."""
+def scan_pdf(*pictures: Image.Image, dpi: float = 150, quality: int = 85, form: str = "JPEG") -> bytes:
+    """A PDF whose pages are each one full-page picture, as a scanner makes them."""
     with pymupdf.open() as document:
         for picture in pictures:
             width, height = (side * 72 / dpi for side in picture.size)
             page = document.new_page(width=width, height=height)
-            page.insert_image(page.rect, stream=picture_bytes(picture, "JPEG", quality=quality))
+            page.insert_image(page.rect, stream=picture_bytes(picture, form, quality=quality))
         return bytes(document.tobytes())
 
 

@@ -29,6 +29,8 @@ class Look(NamedTuple):
     """Of the smallest running text, in units of what was looked at: points of type, pixels of a picture."""
     ink: blank.Ink | None = None
     """Of the picture that was looked at; None where only type was."""
+    letters: int = 0
+    """What can be letters on that picture."""
 
 
 def is_asked(recipe: Recipe) -> bool:
@@ -68,7 +70,7 @@ def at_picture(picture: Image.Image, recipe: Recipe) -> Look:
     skew = deskew.skew_of(ink, letters) if recipe.deskew else 0.0
     if turn or skew:
         x_height = legibility.of_letters(deskew.levelled(letters, skew), (ink.shape[1], ink.shape[0]))
-    return Look(turn, skew, x_height, found)
+    return Look(turn, skew, x_height, found, len(letters))
 
 
 def _turn_of(runs: Sequence[Run], chars: int) -> int:

@@ -20,6 +20,7 @@ from models.geometry import Box, Transform
 from models.notes import UNREADABLE_PAGE
 from models.page import PageFacts, Word
 from models.text import clean, printable
+from tasks.work import pdf_scans
 from tasks.work.pdf_boxes import load, meet
 
 # PyMuPDF ships no types for what is used here.
@@ -124,6 +125,20 @@ def page_size(path: Path, page_no: int, passwords: tuple[str, ...]) -> tuple[flo
     with _damaged():
         page, _ = load(_document(path, passwords), page_no)
         return page.rect.width, page.rect.height
+
+
+def whole_jpeg(path: Path, page_no: int, passwords: tuple[str, ...]) -> bytes | None:
+    """The JPEG that a page is from edge to edge, upright; None for any other page.
+
+    Raises DocumentRejected (corrupt).
+    """
+    with _damaged():
+        page, _ = load(_document(path, passwords), page_no)
+        try:
+            return pdf_scans.whole_jpeg(page)
+        except Exception:
+            # Its content is damaged: what can be drawn of it is drawn.
+            return None
 
 
 def render(

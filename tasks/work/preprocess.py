@@ -6,9 +6,9 @@ at the recipe's long edge where its print is small or none was found. At that si
 as is a blank sheet's; for another size the page is drawn again, straight from the source, but for one of half
 the size or less: drawing a large scan again takes half a second and shows nothing more.
 
-A full-page JPEG inside a PDF is rendered like any other page. Passing it through would save 40 ms on a third
-of scans (bench/encodings.py), but such pictures have a size of their own, off the model's grid and mostly
-below what the recipe asks for, and a turned or slanted one must be made anew in any case.
+A page of a PDF that is a JPEG from edge to edge is decoded once, by Pillow, and passed on as it came where it
+costs no more tokens than the picture that was to be made and is hardly smaller; a turned or slanted one must
+be made anew. A larger one is scaled down: that takes the client some 20 ms and saves the server tokens.
 """
 
 import io
@@ -40,6 +40,8 @@ _MUCH = 1.2
 """A second look is worth its time only on a picture so much longer."""
 _SMALL_PX = 8.0
 """Lower letters run together: they are looked at again on a larger picture."""
+_FEW_LETTERS = 20
+"""From fewer, nothing can be told; a larger picture shows one or two more."""
 _LOOK_ZOOM, _MAX_ZOOM = 3.0, 2.0
 """So much a PDF's scan is enlarged at most to be looked at, which takes letters apart that nearly touch, and
 to be read: what is not in it cannot be read out of it."""
@@ -78,7 +80,7 @@ def preprocess_page(  # noqa: PLR0917 (a pool passes arguments by position)
         else:
             source = drawable.of_picture(path, media_type, page_no, recipe)
         plan = _plan(source, recipe)
-        image, scale = plan.drawn or (source.draw(plan.choice.scale), plan.choice.scale)
+        image, scale = _picture(plan, source, recipe)
     except DocumentRejected as error:
         code = Code.RENDER_FAILED if error.code is Code.CORRUPT else error.code
         raise PageFailed(error.message, code) from error
@@ -88,6 +90,15 @@ def preprocess_page(  # noqa: PLR0917 (a pool passes arguments by position)
         across = down = source.points / scale
     sheet = _arranged(Sheet(image, Transform.scale(across, down)), plan, source, recipe)
     return _kept(sheet, plan, source, recipe, store_root)
+
+
+def _picture(plan: _Plan, source: Drawable, recipe: Recipe) -> tuple[Image.Image, float]:
+    """The page image and its scale: a scan as it came where that will do, else as drawn."""
+    if source.scan and not plan.seen.turn and not plan.seen.skew:
+        wanted = sizing.on_grid(source.width, source.height, plan.choice.scale, recipe)
+        if sizing.is_as_good(source.scan.grey.size, wanted, recipe):
+            return source.scan.grey, source.scan.grey.width / source.width
+    return plan.drawn or (source.draw(plan.choice.scale), plan.choice.scale)
 
 
 def _plan(source: Drawable, recipe: Recipe) -> _Plan:
@@ -115,9 +126,9 @@ def _seen(source: Drawable, recipe: Recipe) -> tuple[Look, tuple[Image.Image, fl
     is_two = recipe.resolution == "legible" and full > _MUCH * first and not source.is_giant
     scales = [first, full] if is_two else [full]
     for scale in scales:
-        drawn = source.draw(scale)
+        drawn = source.look(scale)
         seen = look.at_picture(drawn, recipe)
-        is_seen = (seen.ink and seen.ink.is_blank) or (seen.x_height or 0) >= _SMALL_PX
+        is_seen = seen.letters < _FEW_LETTERS or (seen.x_height or 0) >= _SMALL_PX
         if is_seen or recipe.resolution != "legible":
             break
     if seen.x_height:
@@ -139,6 +150,8 @@ def _reused(
     ratio = choice.scale / drawn[1]
     if seen.ink and seen.ink.is_blank:
         return drawn
+    if source.scan:
+        return None
     # Straightening resamples it in any case.
     if 0.8 < ratio < 1.02 if seen.skew else 0.999 < ratio < 1.001:
         return drawn
@@ -176,12 +189,10 @@ def _kept(sheet: Sheet, plan: _Plan, source: Drawable, recipe: Recipe, store_roo
     choice, seen, size = plan.choice, plan.seen, sheet.picture.size
     # One look tells for every size that the page is drawn in.
     ink = seen.ink or blank.measure(sheet.picture, is_typed=plan.told_by == "layer")
-    data = io.BytesIO()
-    sheet.picture.save(data, "JPEG", quality=recipe.jpeg_quality)
     # A coarse scan is as it came: nothing of it was lost.
     is_poor = choice.scale < min(source.least_scale, source.natural) and choice.reason != "legible"
     return PageImage(
-        sha256=Store(store_root).put(data.getvalue(), SUFFIX),
+        sha256=Store(store_root).put(_encoded(sheet.picture, source, recipe), SUFFIX),
         suffix=SUFFIX,
         width_px=size[0],
         height_px=size[1],
@@ -195,6 +206,14 @@ def _kept(sheet: Sheet, plan: _Plan, source: Drawable, recipe: Recipe, store_roo
         reason=_reason(choice, plan),
         tokens_saved=sizing.tokens_saved(*_frame(source, seen), size, recipe, source.ceiling),
     )
+
+
+def _encoded(picture: Image.Image, source: Drawable, recipe: Recipe) -> bytes:
+    if source.scan and picture is source.scan.grey:
+        return source.scan.data
+    data = io.BytesIO()
+    picture.save(data, "JPEG", quality=recipe.jpeg_quality)
+    return data.getvalue()
 
 
 def _frame(source: Drawable, seen: Look) -> tuple[float, float]:

@@ -9,6 +9,8 @@ MIN_SIDE_PX = 64
 """OCR models round tiny sides to nothing or refuse them; with long edges up to 8,192 px this also keeps
 proportions under 1 to 128."""
 
+_HARDLY_SMALLER = 0.95
+
 
 class Choice(NamedTuple):
     """`scale` in pixels for each unit of the page, and why it is that."""
@@ -54,6 +56,18 @@ def on_grid(width: float, height: float, scale: float, recipe: Recipe) -> tuple[
     ):
         cells = [math.ceil(side) for side in wanted]
     return max(1, cells[0]) * grid, max(1, cells[1]) * grid
+
+
+def is_as_good(size: tuple[int, int], wanted: tuple[int, int], recipe: Recipe) -> bool:
+    """Whether a picture of `size` serves where one of `wanted` pixels was to be made.
+
+    It costs no more of the model's grid cells, and is hardly smaller.
+    """
+    cells = [round(side / recipe.grid_px) for side in size]
+    most = [side // recipe.grid_px for side in wanted]
+    is_allowed = recipe.min_pixels <= size[0] * size[1] <= recipe.max_pixels
+    is_large = all(side >= _HARDLY_SMALLER * other for side, other in zip(size, wanted, strict=True))
+    return is_allowed and is_large and cells[0] <= most[0] and cells[1] <= most[1]
 
 
 def least_side(recipe: Recipe) -> int:

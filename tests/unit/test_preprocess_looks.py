@@ -152,7 +152,8 @@ def test_a_page_much_smaller_than_the_one_looked_at_is_drawn_once(
         return image
 
     monkeypatch.setattr(pdf, "render", counted)
-    data = factories.scan_pdf(prints.page(size_px=60, lines=14, width=1500, height=2100), dpi=150)
+    sheet = prints.page(size_px=60, lines=14, width=1500, height=2100)
+    data = factories.scan_pdf(sheet, dpi=150, form="PNG")
     wish = {"resolution": "legible", "grid_px": 28, "x_height_px": 7.0}
     made, stored = _made(tmp_path, data, MediaType.PDF, **wish)
     assert drawn == [(1092, 1540)]

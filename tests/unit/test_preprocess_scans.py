@@ -1,5 +1,6 @@
 """How large the page image of a scan becomes: by its print, and never much larger than the scan itself."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from PIL import Image
 from models.document import MediaType
 from models.page import PageImage
 from models.recipe import Recipe
-from tasks.work import pdf
+from tasks.work import drawable, pdf
 from tasks.work.preprocess import preprocess_page
 from tests import factories
 from tests.unit import prints
@@ -25,14 +26,17 @@ WIDE = Recipe(resolution="legible", grid_px=28, x_height_px=10.0, long_edge_px=2
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Heights of all pictures that are drawn of a page."""
     heights: list[int] = []
-    render = pdf.render
 
-    def counted(*given: Any, **more: Any) -> Image.Image:
-        image = render(*given, **more)
-        heights.append(image.height)
-        return image
+    def counted(draw: Callable[..., Image.Image]) -> Callable[..., Image.Image]:
+        def drawing(*given: Any, **more: Any) -> Image.Image:
+            image = draw(*given, **more)
+            heights.append(image.height)
+            return image
 
-    monkeypatch.setattr(pdf, "render", counted)
+        return drawing
+
+    monkeypatch.setattr(pdf, "render", counted(pdf.render))
+    monkeypatch.setattr(drawable, "_resized", counted(drawable._resized))
     return heights
 
 
