@@ -127,6 +127,14 @@ def _gibberish(good: Good, rng: Random) -> Wrong:
     return good.with_text(f"{good.reading.text}\n{' '.join(rng.choices(words, k=chars // 5))}"[:chars])
 
 
+def _signs(good: Good, rng: Random) -> Wrong:
+    """What a model made of pages on their side."""
+    kinds = rng.choices("$@#§%!?;:\"'`°¤£", k=rng.randint(2, 8))
+    letters = rng.choices("abenrstu8", k=3)
+    weights = [*[3] * len(kinds), *[1] * len(letters)]
+    return good.with_text(" ".join(rng.choices([*kinds, *letters], weights, k=rng.randint(200, 2_000))))
+
+
 def _other_page(good: Good, rng: Random) -> Wrong:
     text = rng.choice(good.others)
     return good.with_text(text, layer_agreement=agreement(text, good.reading.text))
@@ -211,6 +219,7 @@ FAULTS: Mapping[str, tuple[Fault, frozenset[str]]] = {
         ("formula out of balance", _broken_formula, "formula-unbalanced"),
         ("boxes outside the page", _outside, "boxes-outside-page"),
         ("gibberish without end", _gibberish, "too-much-text"),
+        ("signs instead of letters", _signs, "mostly-signs"),
         ("another page's text", _other_page, "layer-disagreement"),
         ("low token confidence", _unsure, "low-confidence"),
         ("made-up field values", _wrong_fields, "field-not-on-page"),

@@ -74,6 +74,11 @@ class CheckLimits(BaseModel):
     formula_chars: int = 1_500
     """Characters of formulas that the LaTeX parser is given; all others are only counted through."""
 
+    letters_share: float = 0.5
+    """Fewer letters and digits among signs, leaders and bars left out, are no text: pages have over 0.75."""
+    signs_chars: int = 100
+    """Shorter texts are not counted through for signs."""
+
     layer_agreement: float = 0.5
     """Text layer and reading agree less than this: one of them is wrong."""
     foreign_share: float = 0.05

@@ -6,7 +6,7 @@ Measured: a full-size GLM-OCR architecture on an H200, vLLM 0.25.1, 1240 x 1754 
 from models.vlm import Rung, ServeFlag
 
 LOOPS = ("repetition", "loop", "answer-too-long")
-WRONG_WAY_UP = ("empty-with-ink", "repetition", "loop")
+WRONG_WAY_UP = ("empty-with-ink", "repetition", "loop", "mostly-signs")
 MOST_ERRORS = 0.1
 """Of golden pages, which are in clean print. Measured (docs/serving-client.md): servers that read leave up to
 1.1 %, a quarter of the pixels 8 %, an eighth 43 %, a wrong template 80 %. Published weights were not."""

@@ -5,7 +5,8 @@ page and `badness` orders attempts at one. docs/checks.md says why each threshol
 """
 
 from models.limits import CheckLimits
-from tasks.work.checks.registry import CHECKS, DOCUMENT_CHECKS, Check, DocumentCheck, check, check_document
+from tasks.work.checks.kinds import Check, DocumentCheck
+from tasks.work.checks.registry import CHECKS, DOCUMENT_CHECKS, check, check_document
 from tasks.work.checks.verdicts import badness, verdict
 
 __all__ = [

@@ -1,7 +1,6 @@
 """The list of checks: what each is called, how much it weighs, what it looks for and what to do about it."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
 from models.limits import CheckLimits
 from models.notes import REPAIRS
@@ -9,39 +8,11 @@ from models.reading import Reading
 from models.verdict import Finding, PageUnderCheck, Severity
 from tasks.work.checks import fields, formulas, languages, neighbours, repeats, rules, structure, wording
 from tasks.work.checks.case import Case, Sighting
-
-Rule = Callable[[Case], Sighting | None]
-DocumentRule = Callable[[int, neighbours.Leaves, CheckLimits], Sighting | None]
+from tasks.work.checks.kinds import Check, DocumentCheck, Named
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
 # What a ladder of retries does, and a person can ask for.
 _AGAIN = "read it again, with other sampling, pixels or another profile"
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    code: str
-    severity: Severity
-    """Weight of its findings unless one says otherwise."""
-    about: str
-    remedy: str
-    """What a person should do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Check(_Named):
-    """A check of one page."""
-
-    rule: Rule
-    is_optional: bool = False
-    """Made only where a profile's limits enable it."""
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentCheck(_Named):
-    """A check of a page against the pages around it."""
-
-    rule: DocumentRule
 
 
 CHECKS: tuple[Check, ...] = (
@@ -197,6 +168,13 @@ CHECKS: tuple[Check, ...] = (
         rules.too_little_text,
     ),
     Check(
+        "mostly-signs",
+        _WARNING,
+        "hardly a letter among signs",
+        f"look at the picture, it may lie on its side or head; {_AGAIN}",
+        rules.mostly_signs,
+    ),
+    Check(
         "script-unsupported",
         _WARNING,
         "a script the profile cannot read",
@@ -287,7 +265,7 @@ def made(limits: CheckLimits) -> Iterator[Check]:
             yield one
 
 
-def _finding(one: _Named, seen: Sighting) -> Finding:
+def _finding(one: Named, seen: Sighting) -> Finding:
     return Finding(one.code, seen.severity or one.severity, seen.message, seen.evidence)
 
 

@@ -1,5 +1,7 @@
 """The checks themselves: each looks at one thing and says what it saw, or nothing."""
 
+import re
+import unicodedata
 from collections import Counter
 
 from models.geometry import Box
@@ -7,7 +9,12 @@ from models.notes import SCRIPT_UNSUPPORTED, TOO_LONG
 from models.reading import BlockType, FinishReason, ReadingSource
 from models.text import clean, scripts
 from models.verdict import PageUnderCheck, Severity
-from tasks.work.checks.case import Case, Evidence, Sighting
+from tasks.work.checks.case import Case, Evidence, Sighting, clipped
+
+# Leaders, boxes and bars of forms, and what formulas and tables are set with: pages may be full of these.
+_RULED = frozenset("._-–—·…|_=*□☐☑☒•+^{}()[]<>/\\&~")
+_FORMULA = re.compile(r"\$[^$\s](?:[^$\n]{0,200}[^$\s])?\$")
+_OF_SIGNS = frozenset({BlockType.CODE, BlockType.FORMULA})
 
 
 def truncated(case: Case) -> Sighting | None:
@@ -134,6 +141,20 @@ def too_little_text(case: Case) -> Sighting | None:
     return Sighting("There is far more ink on the page than its few characters draw.", evidence)
 
 
+def mostly_signs(case: Case) -> Sighting | None:
+    """Hardly a letter or digit among signs: what a model makes of a page that it cannot read."""
+    if not case.is_written:
+        return None
+    blocks = case.reading.blocks
+    words = "\n".join(b.text for b in blocks if b.type not in _OF_SIGNS) if blocks else case.reading.text
+    counts = Counter(_FORMULA.sub("", clipped(words, case.limits.scan_chars)))
+    said = {char: n for char, n in counts.items() if not char.isspace() and char not in _RULED}
+    total, letters = sum(said.values()), sum(n for char, n in said.items() if _is_letter(char))
+    if total < case.limits.signs_chars or letters >= case.limits.letters_share * total:
+        return None
+    return Sighting("Hardly a letter stands among the signs.", {"chars": total, "letters": letters})
+
+
 def script_unsupported(case: Case) -> Sighting | None:
     """The page is in a script that the profile cannot read; a text layer taken as it is needs no reading."""
     is_noted = SCRIPT_UNSUPPORTED in case.reading.notes
@@ -167,6 +188,11 @@ def boxes_outside(case: Case) -> Sighting | None:
         return None
     evidence: Evidence = {"outside": outside, "boxes": len(boxes)}
     return Sighting(f"{outside} of {len(boxes)} boxes stand outside the page.", evidence)
+
+
+def _is_letter(char: str) -> bool:
+    """Or a digit, or a mark that a letter bears."""
+    return char.isalnum() or unicodedata.category(char).startswith("M")
 
 
 def _bare(text: str) -> str:
