@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -12,6 +13,7 @@ from types import FrameType
 from cli.exits import Exit
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_LET_GO_S = 3.0
 
 
 @dataclass
@@ -23,14 +25,18 @@ class Run:
     ended: Future[int] = field(default_factory=Future)
     """The run's id, or what ended it."""
     stop: threading.Event = field(default_factory=threading.Event)
+    let_go: Callable[[], object] = lambda: None
+    """Gives back what the run holds, where the process ends before the run does."""
 
 
 Work = Callable[[Callable[[int], None], threading.Event], int]
 
 
-def start(work: Work) -> Run:
-    """Begin `work(started, stop)` in a thread."""
-    run = Run()
+def start(work: Work, let_go: Callable[[], object] = lambda: None) -> Run:
+    """Begin `work(started, stop)` in a thread; `let_go` is called in another where that is ended at once."""
+    # Who tidies up after multiprocessing complains, on the terminal, of what such an end leaves.
+    sys.warnoptions.append("ignore:resource_tracker")
+    run = Run(let_go=let_go)
     # Not waited for at exit: after a second Ctrl-C nothing shall hold the terminal back.
     threading.Thread(target=_perform, args=(work, run), name="run", daemon=True).start()
     return run
@@ -48,13 +54,13 @@ def stopping_on_signals(run: Run, told: Callable[[], None]) -> Iterator[threadin
     """While the body runs, Ctrl-C or SIGTERM stops the run gently and calls `told`; a second one ends all.
 
     Yields an event that says whether that has happened. An error in the body stops the run as well. Ending
-    at once loses no work: what was leased comes free again.
+    at once loses no work: what was leased comes free again, a third one does not wait for that.
     """
-    interrupted = threading.Event()
+    interrupted, ending = threading.Event(), threading.Event()
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         if interrupted.is_set():
-            os._exit(Exit.INTERRUPTED)
+            _end_at_once(run, ending)
         interrupted.set()
         run.stop.set()
         told()
@@ -69,3 +75,13 @@ def stopping_on_signals(run: Run, told: Callable[[], None]) -> Iterator[threadin
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _end_at_once(run: Run, ending: threading.Event) -> None:
+    if not ending.is_set():
+        ending.set()
+        # By a thread, so that a database that does not answer holds nobody up.
+        giver = threading.Thread(target=run.let_go, daemon=True)
+        giver.start()
+        giver.join(_LET_GO_S)
+    os._exit(Exit.INTERRUPTED)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 
 from cli import background
 from cli.beside import beside
@@ -23,6 +24,7 @@ from models.errors import PagemillError
 from models.progress import Progress
 from models.settings import Settings
 from models.summary import RunSummary
+from tasks.mill import let_go
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +72,8 @@ def ingest_and_report(settings: Settings, wish: Wish, *, as_json: bool) -> Exit:
     profile.recipe().with_options(wish.options)
     wish = replace(wish, profile=profile.name)
     out = console(stderr=as_json)
-    run = background.start(lambda started, stop: _work(settings, wish, started, stop))
+    work = partial(_work, settings, wish)
+    run = background.start(work, partial(let_go, settings))
     with closing(open_display(out)) as display:
         if others := beside(settings):
             display.say(others)

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 
 from rich.console import Console
 
@@ -22,6 +23,7 @@ from flows.local import has_server
 from models.backfill import Backfill, Standing, Wish
 from models.settings import Settings
 from tasks import backfill as work
+from tasks.mill import let_go
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def _run(settings: Settings, wish: Wish, *, here: bool, jobs: int | None, as_jso
         run_backfill(settings, wish, jobs, here=here, started=begun, stop=stop)
         return met[-1]
 
-    run = background.start(perform)
+    run = background.start(perform, partial(let_go, settings))
     with closing(open_display(out)) as display:
         told = "Stopping after the pages in hand; press Ctrl-C again to end at once."
         with background.stopping_on_signals(run, lambda: display.say(told)) as interrupted:

@@ -42,6 +42,8 @@ class Account:
             user=self.uid if self.drops else None,
             group=self.gid if self.drops else None,
             extra_groups=[] if self.drops else None,
+            # Ctrl-C is for us: a database that is half made would have to be made again.
+            start_new_session=True,
         )
 
     def command(self, command: Sequence[str | Path]) -> list[str]:

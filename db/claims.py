@@ -133,6 +133,13 @@ def release(connection: sa.Connection, owner: str) -> int:
     return connection.execute(leased.values(values)).rowcount
 
 
+def release_process(connection: sa.Connection, process: str) -> int:
+    """As `release`, for all owners whose names begin with `process`."""
+    leased = sa.update(t).where(sa.func.starts_with(t.c.owner, process), is_status(ClaimStatus.LEASED))
+    values = {"status": ClaimStatus.READY, "attempt": t.c.attempt - 1, **_FREE}
+    return connection.execute(leased.values(values)).rowcount
+
+
 def give_back(connection: sa.Connection, claims: Sequence[Claim]) -> frozenset[int]:
     """As `release`, of these alone; says which were still their owner's."""
     ours = held(connection, claims)

@@ -6,13 +6,13 @@ import os
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psutil
 
 from db import claims, runs
-from db.engine import Database
+from db.engine import Database, open_database
 from models.claim import Claim
 from models.engine import OcrEngine
 from models.errors import ConfigurationError, PagemillError
@@ -204,6 +204,15 @@ def owner_name() -> str:
     """machine:pid:start:suffix. The start time tells a dead owner from a new process with its number."""
     started = int(psutil.Process().create_time())
     return f"{machine()}:{os.getpid()}:{started}:{uuid.uuid4().hex[:8]}"
+
+
+def let_go(settings: Settings) -> int:
+    """Give back all that mills of this process hold, for one that ends at once; says how much that is.
+
+    What a killed process held counts as a crash of its work, and this is none.
+    """
+    with closing(open_database(settings)) as database:
+        return database.run(lambda conn: claims.release_process(conn, owner_name().rpartition(":")[0] + ":"))
 
 
 def is_killed(owner: str) -> bool:

@@ -5,16 +5,17 @@ takes only its own task with it, and all are replaced after so many tasks. Where
 children come from one that has done the heavy imports: a replacement then costs milliseconds, not a second.
 """
 
+import contextlib
 import logging
 import os
 import signal
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from functools import partial
-from multiprocessing import spawn
+from multiprocessing import resource_tracker, spawn
 from typing import Any, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
@@ -124,7 +125,8 @@ class _Process(_BaseProcess):
         with self._starting:
             spawn.get_preparation_data = _without_main
             try:
-                super().start()
+                with _deaf_to_interrupts():
+                    super().start()
             finally:
                 spawn.get_preparation_data = _preparation_data
 
@@ -135,6 +137,25 @@ class _Context(_BaseContext):
 
 def _without_main(name: str) -> dict[str, Any]:
     return {key: value for key, value in _preparation_data(name).items() if not key.startswith("init_main")}
+
+
+@contextlib.contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """What is started meanwhile never hears Ctrl-C, which a terminal sends to children, too.
+
+    It is for the parent, who lets pages in hand come to their end; a child that died of it would count as a
+    crash of its page.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    # Its own start would unblock the signal.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _context() -> _Context:

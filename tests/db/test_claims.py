@@ -246,3 +246,12 @@ def test_a_document_that_fails_for_another_reason_has_failed(database: Database)
     failure = Failure(lease(database, Stage.SPLIT)[0], PermanentError("Too slow.", Code.SPLIT_TIMEOUT))
     database.run(lambda conn: claims.fail(conn, [failure]))
     assert database.run(lambda conn: documents.get(conn, "1")).status is DocumentStatus.FAILED
+
+
+def test_what_all_owners_of_a_process_hold_is_given_back_as_if_never_claimed(database: Database) -> None:
+    for number, owner in enumerate(("host:1:1:a", "host:1:1:b", "host:11:1:c")):
+        register(database, intake(f"/{number}.pdf", str(number)))
+        lease(database, Stage.SPLIT, owner=owner)
+    assert database.run(lambda conn: claims.release_process(conn, "host:1:1:")) == 2
+    found = database.run(lambda conn: conn.execute(sa.select(t.c.status, t.c.attempt, t.c.crashes)).all())
+    assert sorted(map(tuple, found)) == [("leased", 1, 0), ("ready", 0, 0), ("ready", 0, 0)]

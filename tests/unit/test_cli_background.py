@@ -79,6 +79,19 @@ def test_a_second_ctrl_c_ends_at_once_with_130() -> None:
     assert done.returncode == 130
 
 
+LETTING_GO = TWICE.replace("or 0)", "or 0, lambda: print('let go', flush=True))")
+STUCK = TWICE.replace(
+    "or 0)", "or 0, lambda: (os.kill(os.getpid(), signal.SIGINT), threading.Event().wait()))"
+)
+
+
+@pytest.mark.parametrize(("code", "said"), [(LETTING_GO, "let go\n"), (STUCK, "")])
+def test_before_that_it_lets_go_of_its_work_and_a_third_does_not_wait_for_it(code: str, said: str) -> None:
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=False, timeout=30, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, said, "")
+
+
 def test_a_run_that_nobody_can_see_any_more_is_stopped() -> None:
     run = background.start(until_stopped)
     with pytest.raises(BrokenPipeError), background.stopping_on_signals(run, lambda: None) as interrupted:

@@ -16,7 +16,14 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from models.engine import OcrRequest
-from models.errors import Code, ConfigurationError, EngineUnavailable, EnvironmentFault, PageFailed
+from models.errors import (
+    Code,
+    ConfigurationError,
+    EngineUnavailable,
+    EnvironmentFault,
+    PageFailed,
+    PictureGone,
+)
 from models.geometry import Box
 from models.profile import Profile
 from models.profiles import get
@@ -81,12 +88,11 @@ def test_a_page_that_hangs_is_killed_after_the_profile_s_time(tmp_path: Path) ->
         assert caught.value.code is Code.OCR_TIMEOUT
 
 
-def test_a_page_that_cannot_be_read_fails_with_its_code(tmp_path: Path) -> None:
+def test_a_page_whose_picture_is_gone_says_so(tmp_path: Path) -> None:
     with _scripted() as engine:
         gone = replace(_page(tmp_path, "x"), path=tmp_path / "gone")
-        with pytest.raises(PageFailed) as caught:
+        with pytest.raises(PictureGone):
             engine.submit(gone).result(30)
-        assert caught.value.code is Code.OCR_FAILED
 
 
 def test_close_cancels_what_is_in_flight_and_leaves_no_worker(tmp_path: Path) -> None:

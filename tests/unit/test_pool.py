@@ -242,3 +242,21 @@ def test_a_child_whose_parent_was_killed_does_not_compute_for_ever() -> None:
     while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
         assert time.monotonic() < deadline
         time.sleep(0.2)
+
+
+_CHILD_S_SIGNALS = """
+from pathlib import Path
+from models.errors import Code
+from tasks.work.pool import WorkerPool
+pool = WorkerPool(1)
+told = pool.submit(Path.read_text, Path("/proc/self/status"), timeout_s=60, timeout_code=Code.OCR_TIMEOUT)
+print(next(line for line in told.result().splitlines() if line.startswith("SigBlk:")))
+pool.close()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells")
+def test_a_child_never_hears_the_ctrl_c_that_is_for_its_parent() -> None:
+    command = [sys.executable, "-c", _CHILD_S_SIGNALS]
+    told = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+    assert int(told.split()[1], 16) & 1 << signal.SIGINT - 1
