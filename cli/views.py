@@ -8,11 +8,15 @@ import sqlalchemy as sa
 
 from db import documents, reports, runs
 from models.document import Document
+from models.reading import BlockType
 from models.report import PageReport
 from models.settings import Settings
 from models.text import printable
 from models.verdict import UNREADABLE, Severity, Verdict
+from tasks.work.layout import text_of
 from tasks.work.store import Store
+
+_MARGINS = frozenset({BlockType.HEADER, BlockType.FOOTER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,18 @@ def with_pictures(view: DocumentView, settings: Settings) -> DocumentView:
         if is_missing(page)
     }
     return replace(view, pictures={number: path for number, path in paths.items() if path})
+
+
+def without_margins(view: DocumentView) -> DocumentView:
+    """The view without the headers and footers of its pages, where the model told them apart."""
+    return replace(view, pages=tuple(map(_without_margins, view.pages)))
+
+
+def _without_margins(page: PageReport) -> PageReport:
+    kept = tuple(block for block in page.blocks if block.type not in _MARGINS)
+    if len(kept) == len(page.blocks):
+        return page
+    return replace(page, blocks=kept, text=text_of(kept))
 
 
 def picture_path(settings: Settings, sha256: str | None, suffix: str | None) -> str:

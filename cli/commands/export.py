@@ -21,6 +21,10 @@ def export(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File, or folder for several; else standard output.")
     ] = None,
+    margins: Annotated[
+        bool,
+        typer.Option("--margins/--no-margins", help="With headers and footers, where they were told apart."),
+    ] = True,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
     """Write documents as Markdown, HTML, JSON or text.
@@ -32,4 +36,4 @@ def export(
     settings = enter()
     from cli.export.run import export_documents
 
-    export_documents(settings, documents, kind, output, force=force)
+    export_documents(settings, documents, kind, output, margins=margins, force=force)

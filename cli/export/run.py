@@ -10,7 +10,7 @@ from cli.choices import Format
 from cli.export.formats import RENDERERS
 from cli.export.writing import targets, write
 from cli.session import connected
-from cli.views import DocumentView, is_missing, view_of, with_pictures
+from cli.views import DocumentView, is_missing, view_of, with_pictures, without_margins
 from db import scans
 from models.errors import Code, ConfigurationError
 from models.settings import Settings
@@ -19,9 +19,15 @@ from tasks.work.remote import is_url
 
 
 def export_documents(
-    settings: Settings, refs: Sequence[str], kind: Format, output: Path | None, *, force: bool
+    settings: Settings,
+    refs: Sequence[str],
+    kind: Format,
+    output: Path | None,
+    *,
+    margins: bool = True,
+    force: bool,
 ) -> None:
-    """Write the documents `refs` name.
+    """Write the documents `refs` name, with headers and footers where `margins`.
 
     Raises ConfigurationError: not-found, output-in-input, or no place for several.
     """
@@ -32,7 +38,7 @@ def export_documents(
             refuse_input(output, scans.watched(connection))
         found = [with_pictures(view_of(connection, ref), settings) for ref in refs]
     views = list({view.document.id: view for view in found}.values())
-    texts = [RENDERERS[kind](view) for view in views]
+    texts = [RENDERERS[kind](view if margins else without_margins(view)) for view in views]
     if output is None:
         typer.echo(texts[0].encode(), nl=False)
         return

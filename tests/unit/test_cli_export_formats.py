@@ -9,6 +9,7 @@ import pytest
 from cli.choices import Format
 from cli.export import markdown
 from cli.export.formats import RENDERERS
+from cli.views import without_margins
 from models.reading import BlockType
 from tests.unit import shown
 from tests.unit.shown import block
@@ -45,6 +46,17 @@ def parsed(html: str) -> Tags:
 
 def rendered(kind: Format, *pages: object, **facts: object) -> str:
     return RENDERERS[kind](shown.view(*pages, **facts))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", list(Format))
+def test_headers_and_footers_are_there_unless_they_are_left_out(kind: Format) -> None:
+    said = ("Invoice 4711", "Two pumps.", "Page 1 of 2")
+    types = (BlockType.HEADER, BlockType.PARAGRAPH, BlockType.FOOTER)
+    page = shown.page(1, "\n\n".join(said), *map(block, types, said))
+    view = shown.view(page, shown.page(2, "Plain"))
+    assert all(line in RENDERERS[kind](view) for line in said)
+    bare = RENDERERS[kind](without_margins(view))
+    assert [line in bare for line in (*said, "Plain")] == [False, True, False, True]
 
 
 @pytest.mark.parametrize("kind", list(Format))
