@@ -2,9 +2,9 @@
 
     python -m bench.peers.install --envs FOLDER
     python -m bench.clients DOCUMENT… --envs FOLDER [--pages 60] [--each 6] [--slots 16] [--seconds 2]
-        [--profile chandra-2] [--jobs 2] [--clients pagemill,docling] [--out FOLDER]
+        [--profile chandra-2] [--jobs 2] [--clients pagemill,docling] [--kinds text,scan] [--out FOLDER]
 
-All get the same PDF files, text pages and scans apart, and the same OpenAI-compatible server: a double in a
+All get the same PDF files, each kind of page apart, and the same OpenAI-compatible server: a double in a
 process of its own that answers every page after the same time with as many tokens. So what is measured is the
 client's work alone: open, render, encode, send, parse, write. pagemill runs as `pagemill ingest` with its
 database (whose CPU stands in a column of its own), without vectors, which no other client makes, and without
@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 
 from bench import child
-from bench.clients_pages import Pages, gather
+from bench.clients_pages import KINDS, Pages, gather
 from bench.clients_run import Cost, Server, run, serving
 from bench.installation import cost
 from bench.peers import MODEL, PEERS, Peer, Task
@@ -60,7 +60,7 @@ def measure(sets: Iterable[Pages], setting: Setting, folder: Path) -> Result:
     rows: list[Row] = []
     with serving(setting.slots, setting.seconds) as server:
         for pages in sets:
-            found = list(_rows(pages, setting, server, folder / pages.kind))
+            found = list(_rows(pages, setting, server, folder / pages.kind.replace(" ", "-")))
             rows += with_ratios(found)
     facts = machine() | _versions(setting)
     facts |= {"slots": setting.slots, "seconds": setting.seconds, "cores": os.cpu_count()}
@@ -178,7 +178,8 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory(prefix="pm-") as name:
         folder = Path(name)
-        sets = list(gather(wish.documents, wish.pages, wish.each, folder / "pages"))
+        kinds = wish.kinds.split(",")
+        sets = list(gather(wish.documents, wish.pages, wish.each, folder / "pages", kinds))
         result = measure(sets, setting, folder)
     print(result.table())
     print(result.save(wish.out))
@@ -197,6 +198,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--profile", default="chandra-2")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--clients", default=",".join(Setting(Path()).clients))
+    parser.add_argument("--kinds", default=",".join(KINDS), help="of pages")
     parser.add_argument("--out", type=Path, default=Path("bench-results"))
     return parser.parse_args()
 

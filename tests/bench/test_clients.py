@@ -92,7 +92,7 @@ def test_the_server_tells_what_it_was_asked_since_it_was_asked_last() -> None:
 @pytest.mark.slow
 def test_pages_are_gathered_by_kind_and_long_documents_are_cut(tmp_path: Path) -> None:
     made = {one.kind: one for one in gather([toys.DOCUMENTS], most=3, each=2, target=tmp_path)}
-    assert set(made) == {"text", "scan"}
+    assert set(made) == {"text", "scan", "office scan"}
     for pages in made.values():
         counts = []
         for path in sorted(pages.folder.glob("*.pdf")):
@@ -203,7 +203,7 @@ def test_pagemill_and_another_client_read_the_same_pages_at_one_server(
     envs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clients, "PEERS", (TOY,))
-    (text,) = (one for one in gather([toys.TYPED], most=2, each=2, target=tmp_path / "pages"))
+    (text,) = (one for one in gather([toys.TYPED], 2, 2, tmp_path / "pages", ["text"]))
     setting = clients.Setting(envs, slots=2, seconds=0.05, jobs=1, clients=("pagemill", "toy"))
     ours, theirs = clients.measure([text], setting, tmp_path / "work").rows
     assert "failed" not in ours | theirs
