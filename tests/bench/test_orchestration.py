@@ -52,7 +52,8 @@ def test_a_meter_counts_what_a_call_takes_beyond_its_function(monkeypatch: pytes
 
     outer = Called(work)
     assert [outer(), outer()] == ["done", "done"]
-    assert 0.04 <= meter.calls_s < 0.06
+    # 0.02 each; with the functions themselves it were 0.12 more.
+    assert 0.04 <= meter.calls_s < 0.1
     assert work() == "done"
 
 

@@ -112,7 +112,7 @@ def test_whoever_ends_the_last_page_second_waits_and_makes_the_document_ready(da
             saved = pool.submit(save, database, second)
             time.sleep(0.3)
             assert not saved.done()
-        assert saved.result(timeout=10) == {second.id}
+        assert saved.result(timeout=120) == {second.id}
     ready = at_once(4, lambda number: lease(database, Stage.LOAD, 5, f"host:{number}:1:a"))
     assert [(claim.page_no, claim.attempt) for claim in ready] == [(0, 1)]
 

@@ -2,7 +2,6 @@
 
 import os
 import pty
-import resource
 import select
 import struct
 import subprocess
@@ -104,13 +103,6 @@ def test_a_reader_that_goes_away_ends_the_run_and_a_next_one_finishes_it(
         assert process.wait(timeout=PATIENCE_S) == Exit.PIPE_CLOSED
     summary = shell.json("ingest", tmp_path)
     assert "pending" not in {document["status"] for document in summary["documents"]}
-
-
-def test_help_is_there_before_one_gets_impatient() -> None:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*PAGEMILL, "--help"], stdout=subprocess.DEVNULL, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.4
 
 
 def test_an_ascii_terminal_gets_marks_for_what_it_cannot_show(shell: Shell, tmp_path: Path) -> None:

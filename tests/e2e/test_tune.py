@@ -114,7 +114,7 @@ def test_ctrl_c_keeps_what_was_measured_and_writes_no_profile(yard: Path) -> Non
                 process.send_signal(signal.SIGINT)
                 break
         said = process.stderr.read()
-        assert process.wait(60) == 130
+        assert process.wait(300) == 130
     assert "Interrupted. What was measured is in" in said
     assert "untuned" in rows(yard)
     assert [path.name for path in (yard / "home" / "profiles").iterdir()] == ["mine.toml"]
@@ -130,7 +130,7 @@ def test_a_server_that_does_not_start_untuned_ends_the_tuning_in_a_line(yard: Pa
 
 def alive(yard: Path) -> bool:
     """Whether a server of this test still runs, a moment after its end."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         told = subprocess.run(
             ["pgrep", "-f", str(yard / "weights")], capture_output=True, text=True, check=False

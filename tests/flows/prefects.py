@@ -55,7 +55,7 @@ def ended(command: list[str], env: dict[str, str], log: Path) -> "Iterator[subpr
         yield process
     finally:
         process.terminate()
-        process.wait(120)
+        process.wait(300)
 
 
 def artifacts_of(url: str, flow_run_id: UUID | str) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def artifacts_of(url: str, flow_run_id: UUID | str) -> dict[str, Any]:
     return {one["key"]: json.loads(one["data"]) if one["type"] == "table" else one["data"] for one in found}
 
 
-def wait_for_end(flow_run_id: UUID, seconds: float = 180.0) -> FlowRun:
+def wait_for_end(flow_run_id: UUID, seconds: float = 300.0) -> FlowRun:
     """The run in its final state."""
     until = time.monotonic() + seconds
     with get_client(sync_client=True) as client:
@@ -80,10 +80,10 @@ def wait_for_end(flow_run_id: UUID, seconds: float = 180.0) -> FlowRun:
 
 
 def _wait_for_health(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
-    until = time.monotonic() + 180
+    until = time.monotonic() + 300
     while time.monotonic() < until and process.poll() is None:
         try:
-            with urllib.request.urlopen(f"{url}/health", timeout=5):
+            with urllib.request.urlopen(f"{url}/health", timeout=60):
                 return
         except (URLError, TimeoutError, ConnectionError):
             time.sleep(0.5)

@@ -2,12 +2,14 @@
 
 import datetime as dt
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from models.claim import Claim
 from models.errors import Code, DatabaseBusy, DatabaseUnreachable, PageFailed, TransientError
 from models.stage import Stage
+from tasks import drain as drains
 from tasks.drain import Line, drain, lingering
 from tasks.ledger import failure_of
 from tasks.manifest import Refusal
@@ -78,14 +80,16 @@ def test_a_drain_ends_when_its_time_is_up_though_there_is_work(yard: Yard) -> No
     assert time.monotonic() - started >= 0.3
 
 
-def test_lingering_starts_anew_with_every_piece_of_work() -> None:
+def test_lingering_starts_anew_with_every_piece_of_work(monkeypatch: pytest.MonkeyPatch) -> None:
     idle = iter([True, False, True, True])
-    is_over = lingering(lambda: next(idle), linger_s=0.05)
+    now = [0.0]
+    monkeypatch.setattr(drains, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    is_over = lingering(lambda: next(idle), linger_s=5.0)
     assert not is_over()
-    time.sleep(0.06)
+    now[0] = 6.0
     assert not is_over()
     assert not is_over()
-    time.sleep(0.06)
+    now[0] = 12.0
     assert is_over()
 
 

@@ -35,7 +35,7 @@ def mill() -> Iterator[Installation]:
         yield made
 
 
-def wait_for(truth: Callable[[], object], seconds: float = 120.0) -> None:
+def wait_for(truth: Callable[[], object], seconds: float = 300.0) -> None:
     until = time.monotonic() + seconds
     while not truth():
         assert time.monotonic() < until
@@ -56,7 +56,7 @@ def test_everything_runs_and_the_server_is_the_homes(mill: Installation) -> None
 
 
 def test_the_screen_asks_the_server_that_it_came_from_on_whatever_port(mill: Installation) -> None:
-    told = httpx.get(f"http://127.0.0.1:{mill.port}/ui-settings", timeout=30).json()
+    told = httpx.get(f"http://127.0.0.1:{mill.port}/ui-settings", timeout=120).json()
     assert told["api_url"] == "/api"
 
 

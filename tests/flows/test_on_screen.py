@@ -20,7 +20,7 @@ from flows.local import run_ingest
 from models.errors import Code, PageFailed
 from models.outcome import Headway
 from models.settings import Settings
-from tasks.work.engines.fake import Delayed, FakeEngine, said
+from tasks.work.engines.fake import Awaiting, Delayed, FakeEngine, said
 from tests import factories
 from tests.flows.prefects import artifacts_of
 from tests.flows.yard import Yard, saying
@@ -101,8 +101,11 @@ def test_progress_is_kept_up_to_date_in_one_place(
 
     monkeypatch.setattr(showing, "progress_text", noting)
     factories.write(yard.inbox / "a.pdf", factories.pdf("ONE", "TWO", "THREE", "FOUR"))
-    slow = FakeEngine(default=Delayed(0.6, said("Words on paper")), slots=1)
-    done = run(settings, yard, slow, monkeypatch)
+    words = said("Words on paper")
+    watched = FakeEngine(
+        [Awaiting(lambda: seen, words)], default=Awaiting(lambda: len(seen) > 1, words), slots=1
+    )
+    done = run(settings, yard, watched, monkeypatch)
     assert len(seen) > 1
     assert artifacts_of(named, done.id)["ingest-progress"] == 100.0
 
@@ -112,7 +115,8 @@ def test_a_cancel_on_the_screen_ends_a_run_without_a_worker_and_the_next_goes_on
 ) -> None:
     factories.write(yard.inbox / "a.pdf", factories.pdf(*map(str, range(30))))
     threading.Thread(target=cancel_after_a_page, args=(named, yard), daemon=True).start()
-    slow = FakeEngine(default=Delayed(0.4, said("Words on paper")), slots=2)
+    words = said("Words on paper")
+    slow = FakeEngine([words] * 3, default=Delayed(600.0, words), slots=2)
     cancelled = run(settings, yard, slow, monkeypatch)
     kind, name, message = state_of(cancelled)
     assert (kind, name) == ("CANCELLED", "Cancelled")

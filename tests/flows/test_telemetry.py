@@ -15,6 +15,7 @@ from tasks.work.engines.fake import Delayed, FakeEngine, said
 from tasks.work.nvml import Gpus, open_gpus
 from tests import factories
 from tests.flows.yard import Yard, saying
+from tests.served import until
 from tests.unit.test_nvml import Nvml
 
 
@@ -36,7 +37,7 @@ def test_gpus_processes_and_queues_are_kept_with_the_run(yard: Yard) -> None:
     mill, _ = yard.mill(saying())
     opened = Opened(Nvml([75], [500]))
     with sampled(mill, opened, every_s=0.05):
-        threading.Event().wait(0.6)
+        until(lambda: devices(yard))
     mill.close()
     assert devices(yard) == {
         "gpu:0",
@@ -67,7 +68,7 @@ def test_a_machine_without_gpus_stores_none_and_says_so_once(
     caplog.set_level(logging.INFO, "tasks.work.nvml")
     mill, _ = yard.mill(saying())
     with sampled(mill, Opened(Nvml([], is_there=False)), every_s=0.05):
-        threading.Event().wait(0.4)
+        until(lambda: devices(yard))
     mill.close()
     assert not [device for device in devices(yard) if device.startswith("gpu")]
     assert len([record for record in caplog.records if "no GPU telemetry" in record.getMessage()]) == 1

@@ -69,6 +69,6 @@ def test_who_is_woken_may_begin_to_listen_anew_without_a_deadlock() -> None:
 
     thread = threading.Thread(target=ring, daemon=True)
     thread.start()
-    thread.join(5)
+    thread.join(120)
     assert done.is_set()
     assert not thread.is_alive()

@@ -90,7 +90,7 @@ def test_the_name_says_model_and_version() -> None:
 
 def test_worker_children_can_embed() -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=open_embedder) as pool:
-        (vector,) = pool.submit(embed_texts, ["a text"]).result(timeout=60)
+        (vector,) = pool.submit(embed_texts, ["a text"]).result(timeout=120)
     assert len(vector) == 512
 
 

@@ -10,7 +10,8 @@ from models.errors import Code, ConfigurationError, EngineUnavailable, PageFaile
 from models.geometry import Transform
 from models.page import PageImage
 from models.recipe import Recipe
-from tasks.work.engines.fake import Delayed, FakeEngine, said
+from tasks.work.engines.fake import Awaiting, Delayed, FakeEngine, said
+from tests.served import until
 
 
 def _page(sha256: str = "a" * 64) -> OcrRequest:
@@ -49,10 +50,12 @@ def test_a_page_that_the_script_forgot_says_so() -> None:
 
 
 def test_a_delay_is_waited_in_another_thread() -> None:
-    engine = FakeEngine([Delayed(0.1, said("late")), said("at once")])
+    engine = FakeEngine([Delayed(600.0, said("late")), said("at once")])
     late, early = engine.submit(_page()), engine.submit(_page())
     assert early.result().text == "at once"
     assert not late.done()
+    until(late.running)
+    engine.close()
     assert late.result().text == "late"
 
 
@@ -71,11 +74,22 @@ def test_requests_are_kept_in_the_order_of_submission() -> None:
 
 
 def test_close_cancels_what_has_not_begun() -> None:
-    engine = FakeEngine(default=Delayed(0.1, said("x")), slots=1)
+    engine = FakeEngine(default=Delayed(600.0, said("x")), slots=1)
     futures = [engine.submit(_page()) for _ in range(4)]
+    until(futures[0].running)
     engine.close()
-    assert futures[-1].cancelled()
-    assert futures[0].result().text == "x"
+    assert futures[0].result().text == "x", "it was begun: its delay ended early"
+    assert [future.cancelled() for future in futures[1:]] == [True] * 3
+
+
+def test_an_answer_may_wait_for_something() -> None:
+    come: list[bool] = []
+    engine = FakeEngine([Awaiting(lambda: come, said("now"))])
+    future = engine.submit(_page())
+    until(future.running)
+    assert not future.done()
+    come.append(True)
+    assert future.result().text == "now"
 
 
 def test_said_makes_a_block_of_each_paragraph() -> None:

@@ -76,15 +76,15 @@ def test_a_crash_in_native_code_costs_its_page_only_and_can_be_tried_again(tmp_p
     with _scripted() as engine:
         crashed = engine.submit(_page(tmp_path, "crash"))
         with pytest.raises(EngineUnavailable) as caught:
-            crashed.result(30)
+            crashed.result(120)
         assert caught.value.code is Code.WORKER_DIED
-        assert engine.submit(_page(tmp_path, "next")).result(30).text == "next"
+        assert engine.submit(_page(tmp_path, "next")).result(120).text == "next"
 
 
 def test_a_page_that_hangs_is_killed_after_the_profile_s_time(tmp_path: Path) -> None:
     with _scripted(profile=PROFILE.model_copy(update={"timeout_s": 0.5})) as engine:
         with pytest.raises(PageFailed) as caught:
-            engine.submit(_page(tmp_path, "hang")).result(30)
+            engine.submit(_page(tmp_path, "hang")).result(120)
         assert caught.value.code is Code.OCR_TIMEOUT
 
 
@@ -92,16 +92,16 @@ def test_a_page_whose_picture_is_gone_says_so(tmp_path: Path) -> None:
     with _scripted() as engine:
         gone = replace(_page(tmp_path, "x"), path=tmp_path / "gone")
         with pytest.raises(PictureGone):
-            engine.submit(gone).result(30)
+            engine.submit(gone).result(120)
 
 
 def test_close_cancels_what_is_in_flight_and_leaves_no_worker(tmp_path: Path) -> None:
     with _scripted() as engine:
-        worker = int(engine.submit(_page(tmp_path, "pid")).result(30).text)
+        worker = int(engine.submit(_page(tmp_path, "pid")).result(120).text)
         flying = engine.submit(_page(tmp_path, "hang"))
         time.sleep(0.2)
     with pytest.raises(CancelledError):
-        flying.result(5)
+        flying.result(120)
     assert not psutil.pid_exists(worker) or psutil.Process(worker).status() == psutil.STATUS_ZOMBIE
 
 

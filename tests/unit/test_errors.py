@@ -101,7 +101,7 @@ def test_a_pickled_error_keeps_class_message_and_code(kind: type[PagemillError],
 
 def test_an_error_of_a_child_process_arrives_with_its_code() -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        raised = pool.submit(fail, PageFailed, Code.OCR_TIMEOUT).exception(timeout=30)
+        raised = pool.submit(fail, PageFailed, Code.OCR_TIMEOUT).exception(timeout=120)
     assert isinstance(raised, PageFailed)
     assert (raised.code, raised.message) == (Code.OCR_TIMEOUT, "Seite 3: kein Bild — 安")
 

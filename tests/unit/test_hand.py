@@ -158,7 +158,7 @@ def test_a_page_has_spent_what_its_tries_took_and_the_time_since_it_was_sent() -
     assert (one.spent_s, one.elapsed_s) == (2.0, 0.0)
     flown(hand, one)
     assert one.spent_s > 2.0
-    assert 0 < one.elapsed_s < 5
+    assert one.elapsed_s > 0
 
 
 def test_only_findings_that_weigh_call_for_a_step() -> None:

@@ -24,7 +24,7 @@ def no_search() -> Iterator[None]:
     gc.enable()
 
 
-def gone(held: "weakref.ref[object]", within_s: float = 5.0) -> bool:
+def gone(held: "weakref.ref[object]", within_s: float = 60.0) -> bool:
     until = time.monotonic() + within_s
     while held() is not None and time.monotonic() < until:
         time.sleep(0.02)
@@ -34,7 +34,7 @@ def gone(held: "weakref.ref[object]", within_s: float = 5.0) -> bool:
 def test_a_page_and_its_answer_are_let_go_when_it_was_read(tmp_path: Path) -> None:
     with ScriptedVllm(lambda _: Said("the words")) as server, reading(server) as engine:
         asked = engine.submit(page(tmp_path))
-        answer = asked.result(20)
+        answer = asked.result(120)
         held = weakref.ref(asked)
         del asked
         assert answer.text == "the words"
@@ -45,7 +45,7 @@ def test_a_request_is_let_go_with_the_picture_that_it_sent(tmp_path: Path) -> No
     with ScriptedVllm(lambda _: Said("the words")) as server, reading(server) as engine:
         gc.collect()
         for _ in range(8):
-            engine.submit(page(tmp_path)).result(20)
+            engine.submit(page(tmp_path)).result(120)
         kept = [one for one in gc.get_objects() if isinstance(one, httpx.Request) and one.method == "POST"]
         assert len(kept) < 4
 
@@ -56,7 +56,7 @@ def test_what_workers_return_is_let_go() -> None:
     held = []
     for _ in range(3):
         done = pool.submit(len, "abc", timeout_s=30, timeout_code=Code.INTERNAL)
-        assert done.result(30) == 3
+        assert done.result(120) == 3
         held.append(weakref.ref(done))
         del done
     # The pool remembers the message it had last.

@@ -126,7 +126,7 @@ def test_the_answer_of_a_child_is_a_value_with_its_seconds() -> None:
     with ThreadPoolExecutor(1) as pool:
         entry = entry_of(pool.submit(timed, divmod, 7, 3))
     assert entry.result() == (2, 1)
-    assert 0 <= entry.seconds < 5
+    assert entry.seconds >= 0
 
 
 def test_an_error_of_our_tree_is_an_entry() -> None:

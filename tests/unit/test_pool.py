@@ -13,6 +13,7 @@ import pytest
 
 from models.errors import Code, DocumentRejected, PageFailed, PagemillError, TransientError
 from tasks.work.pool import WorkerPool
+from tests.served import until
 
 pytestmark = pytest.mark.slow
 
@@ -72,9 +73,16 @@ def pool() -> Iterator[WorkerPool]:
     made.close()
 
 
-def _run(pool: WorkerPool, fn: object, *args: object, timeout_s: float = 30) -> object:
+def _run(pool: WorkerPool, fn: object, *args: object, timeout_s: float = 120) -> object:
     submitted = pool.submit(fn, *args, timeout_s=timeout_s, timeout_code=Code.RENDER_TIMEOUT)  # type: ignore[arg-type]
-    return submitted.result(60)
+    return submitted.result(300)
+
+
+def _works(pool: WorkerPool) -> bool:
+    try:
+        return _run(pool, _double, 1) == 2
+    except TransientError:
+        return False
 
 
 def test_a_task_runs_in_another_process(pool: WorkerPool) -> None:
@@ -83,12 +91,10 @@ def test_a_task_runs_in_another_process(pool: WorkerPool) -> None:
 
 
 def test_a_task_that_overruns_is_killed_even_inside_native_code(pool: WorkerPool) -> None:
-    started = time.monotonic()
     with pytest.raises(PageFailed) as caught:
         _run(pool, _compute_for_ever, timeout_s=0.5)
     assert caught.value.code is Code.RENDER_TIMEOUT
     assert "0.5 s" in caught.value.message
-    assert time.monotonic() - started < 10
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL])
@@ -106,13 +112,13 @@ def test_a_child_that_leaves_by_itself_names_its_exit_number(pool: WorkerPool) -
 
 
 def test_a_crash_takes_only_its_own_task_with_it(pool: WorkerPool) -> None:
-    options = {"timeout_s": 30, "timeout_code": Code.RENDER_TIMEOUT, "crash_code": Code.RENDER_CRASH}
+    options = {"timeout_s": 120, "timeout_code": Code.RENDER_TIMEOUT, "crash_code": Code.RENDER_CRASH}
     futures = [pool.submit(_double, number, **options) for number in range(20)]  # type: ignore[arg-type]
     crash = pool.submit(_die, int(signal.SIGSEGV), **options)  # type: ignore[arg-type]
     futures += [pool.submit(_double, number, **options) for number in range(20, 40)]  # type: ignore[arg-type]
-    assert [future.result(60) for future in futures] == [2 * number for number in range(40)]
+    assert [future.result(300) for future in futures] == [2 * number for number in range(40)]
     with pytest.raises(TransientError) as caught:
-        crash.result(60)
+        crash.result(300)
     assert caught.value.code is Code.RENDER_CRASH
 
 
@@ -132,8 +138,8 @@ def test_an_error_that_cannot_be_pickled_becomes_one_of_ours(pool: WorkerPool) -
 def test_a_killed_idle_child_does_not_break_the_pool(pool: WorkerPool) -> None:
     for _ in range(3):
         os.kill(int(str(_run(pool, _pid))), signal.SIGKILL)
-        time.sleep(0.3)
-        assert _run(pool, _double, 1) == 2
+        # A task that is given to it before its death is noticed dies with it.
+        until(lambda: _works(pool))
 
 
 def test_children_are_recycled() -> None:
@@ -171,7 +177,7 @@ def test_closing_kills_what_runs_and_cancels_what_waits() -> None:
     futures = [pool.submit(_compute_for_ever, **options) for _ in range(3)]  # type: ignore[arg-type]
     time.sleep(0.3)
     pool.close()
-    assert len(wait(futures, timeout=5).done) == 3
+    assert len(wait(futures, timeout=120).done) == 3
     for future in futures:
         with pytest.raises(CancelledError):
             future.result()
@@ -199,7 +205,7 @@ from tasks.work.pool import WorkerPool
 from tests.unit.test_pool import _has_imported
 if __name__ == "__main__":
     workers = WorkerPool(1)
-    options = dict(timeout_s=30, timeout_code=Code.OCR_TIMEOUT)
+    options = dict(timeout_s=120, timeout_code=Code.OCR_TIMEOUT)
     print([workers.submit(_has_imported, name, **options).result() for name in ("pebble", "sched")])
     workers.close()
 """
@@ -223,9 +229,9 @@ from tests.unit.test_pool import _compute_for_ever, _pid
 pool._ORPHAN_GRACE_S = 1.0
 if __name__ == "__main__":
     workers = pool.WorkerPool(1)
-    options = dict(timeout_s=1.0, timeout_code=Code.OCR_TIMEOUT)
-    print(workers.submit(_pid, **options).result(), flush=True)
-    workers.submit(_compute_for_ever, **options)
+    code = Code.OCR_TIMEOUT
+    print(workers.submit(_pid, timeout_s=120.0, timeout_code=code).result(), flush=True)
+    workers.submit(_compute_for_ever, timeout_s=1.0, timeout_code=code)
     time.sleep(0.5)
     os.kill(os.getpid(), 9)
 """
@@ -238,10 +244,7 @@ def test_a_child_whose_parent_was_killed_does_not_compute_for_ever() -> None:
     )
     assert ended.returncode == -signal.SIGKILL
     child = int(ended.stdout)
-    deadline = time.monotonic() + 20
-    while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    until(lambda: not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE)
 
 
 _CHILD_S_SIGNALS = """

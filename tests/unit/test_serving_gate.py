@@ -41,7 +41,7 @@ def server(url: str, **changes: object) -> Server:
 def heard(said: Mapping[str, object], pages: tuple[Golden, ...] = FEW) -> Iterator[Mark]:
     """The mark of a server that answers so."""
     with ScriptedVllm(said, model=Model(name="tiny")) as double:  # type: ignore[arg-type]
-        audition = Audition(server(double.url), pages, deadline_s=30)
+        audition = Audition(server(double.url), pages, deadline_s=120)
         try:
             yield done(audition.mark)
         finally:

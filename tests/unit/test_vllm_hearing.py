@@ -34,7 +34,7 @@ def home(tmp_path: Path) -> Path:
 
 @contextmanager
 def reading(
-    server: ScriptedVllm, home: Path | None, most_errors: float = 0.2, wait_s: float = 20.0
+    server: ScriptedVllm, home: Path | None, most_errors: float = 0.2, wait_s: float = 120.0
 ) -> Iterator[VllmEngine]:
     profile = served.profile(most_errors=most_errors)
     engine = open_engine(profile, OcrServers((server.url,), wait_s=wait_s, golden=home))
@@ -56,7 +56,7 @@ def golden(server: ScriptedVllm, pages: tuple[Golden, ...] = FEW) -> int:
 
 def test_a_server_gets_pages_once_it_has_read_the_golden_ones(home: Path, tmp_path: Path) -> None:
     with scripted(RIGHT) as server, reading(server, home) as engine:
-        assert engine.submit(served.page(tmp_path)).result(20).text == "words of the archive"
+        assert engine.submit(served.page(tmp_path)).result(120).text == "words of the archive"
         assert (golden(server), len(server.entries)) == (2, 3)
         assert engine.facts()["golden"].endswith(": 0.0% of characters wrong")
 
@@ -124,12 +124,12 @@ def test_a_server_that_misreads_once_it_was_started_again_gets_no_more_pages(
     monkeypatch.setattr(keeper, "_TELL_S", 0.0)
     with scripted({page.sha256: [Said(page.text), Said("nothing of it")] for page in FEW}) as server:
         with reading(server, home, wait_s=1) as engine:
-            assert engine.submit(served.page(tmp_path)).result(20).text == "words of the archive"
+            assert engine.submit(served.page(tmp_path)).result(120).text == "words of the archive"
             server.die()
             server.revive()
-            served.until(lambda: "misreads" in engine.waiting_for, seconds=60)
+            served.until(lambda: "misreads" in engine.waiting_for)
             with pytest.raises(EngineUnavailable, match="misreads"):
-                engine.submit(served.page(tmp_path, 1)).result(20)
+                engine.submit(served.page(tmp_path, 1)).result(120)
         assert golden(server) == 4
     assert "waiting for OCR server" in caplog.text
 
@@ -138,7 +138,7 @@ def test_a_server_that_misreads_once_it_was_started_again_gets_no_more_pages(
 def test_a_busy_server_is_waited_for_and_not_judged(home: Path, tmp_path: Path) -> None:
     said = {page.sha256: [overloaded(), Said(page.text)] for page in FEW}
     with scripted(said) as server, reading(server, home) as engine:
-        assert engine.submit(served.page(tmp_path)).result(20).text == "words of the archive"
+        assert engine.submit(served.page(tmp_path)).result(120).text == "words of the archive"
         assert engine.facts()["golden"].endswith("0.0% of characters wrong")
 
 

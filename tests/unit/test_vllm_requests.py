@@ -42,7 +42,7 @@ def sent(folder: Path, dialect: Dialect | None = None, **request: Any) -> dict[s
 
 def read(server: ScriptedVllm, folder: Path, size: tuple[int, int] = (280, 140), **vlm: Any) -> Reading:
     with reading(server, **vlm) as engine:
-        return engine.submit(page(folder, size=size)).result(20)
+        return engine.submit(page(folder, size=size)).result(120)
 
 
 def test_the_stored_bytes_go_out_as_they_are_and_before_the_text(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_page_that_fits_even_smaller_not_is_never_sent_a_third_time(
 ) -> None:
     with ScriptedVllm(refused) as server, reading(server) as engine:
         with pytest.raises(PageFailed, match="does not fit the model") as caught:
-            engine.submit(page(tmp_path)).result(20)
+            engine.submit(page(tmp_path)).result(120)
         first, second = (entry.asked.images for entry in server.entries)
     assert caught.value.code is Code.TOO_LARGE
     assert first != second
@@ -176,7 +176,7 @@ def test_a_page_that_fits_even_smaller_not_is_never_sent_a_third_time(
 def test_a_bad_request_is_not_sent_again_and_says_what_the_server_said(tmp_path: Path) -> None:
     with ScriptedVllm(Refused(400, "Failed to load image: torn")) as server, reading(server) as engine:
         with pytest.raises(PageFailed, match="Failed to load image: torn") as caught:
-            engine.submit(page(tmp_path)).result(20)
+            engine.submit(page(tmp_path)).result(120)
         assert len(server.entries) == 1
     assert caught.value.code is Code.OCR_REJECTED
 
@@ -187,8 +187,8 @@ def test_a_page_image_that_vanished_fails_alone(tmp_path: Path) -> None:
         gone.path.unlink()
         futures: list[Future[Reading]] = [engine.submit(gone), engine.submit(there)]
         with pytest.raises(PictureGone, match="missing from the store"):
-            futures[0].result(20)
-        assert futures[1].result(20).text == "Words on paper"
+            futures[0].result(120)
+        assert futures[1].result(120).text == "Words on paper"
 
 
 def test_a_comparison_sends_all_pictures_in_order(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_a_comparison_sends_all_pictures_in_order(tmp_path: Path) -> None:
     recipe = PROFILE.recipe().model_copy(update={"task": "ask"})
     with ScriptedVllm() as server, reading(server) as engine:
         first = page(tmp_path, 1, recipe=recipe, question="Which?", others=(other.path,))
-        engine.submit(first).result(20)
+        engine.submit(first).result(120)
         assert server.entries[0].asked.images == (first.image.sha256, other.image.sha256)
 
 
@@ -207,7 +207,7 @@ def test_everything_about_the_answer_is_kept(tmp_path: Path) -> None:
     assert (got.engine, got.finish_reason) == ("vllm 0.32.0 glm-ocr", FinishReason.STOP)
     assert (got.tokens_in, got.tokens_out) == (62, 3)
     assert got.confidence == pytest.approx(0.6065, abs=1e-3)
-    assert 0 < got.seconds < 5
+    assert got.seconds > 0
     assert got.trial is not None
     assert got.trial.prompt_sha256 == sha256(b"Text Recognition:\0").hexdigest()
     assert (got.trial.rung, got.trial.temperature, got.trial.width_px) == ("first", 0.0, 280)

@@ -25,7 +25,15 @@ class Delayed:
     answer: "Reading | Exception"
 
 
-Answer = Reading | Exception | Delayed
+@dataclass(frozen=True, slots=True)
+class Awaiting:
+    """An answer that comes when `holds` says so, or when the engine is closed."""
+
+    holds: Callable[[], object]
+    answer: "Reading | Exception"
+
+
+Answer = Reading | Exception | Delayed | Awaiting
 Script = Sequence[Answer] | Mapping[str, Answer | Sequence[Answer]] | Callable[[OcrRequest], Answer | None]
 
 
@@ -84,6 +92,10 @@ class FakeEngine:
     def _give(self, answer: Answer) -> Reading:
         if isinstance(answer, Delayed):
             self._closing.wait(answer.seconds)
+            answer = answer.answer
+        if isinstance(answer, Awaiting):
+            while not answer.holds() and not self._closing.wait(0.02):
+                pass
             answer = answer.answer
         if isinstance(answer, Exception):
             raise answer
