@@ -104,7 +104,8 @@ def _weights(profile: Profile, wish: Wish) -> str:
     if found is None and not wish.may_download:
         raise EnvironmentFault(
             f"The weights of {name} are not on this machine. Fetch them with 'hf download {name}' (hf "
-            "comes with vLLM), let vLLM do it with --download, or name their folder with --model."
+            "comes with vLLM), let 'pagemill serve' do it with --download, or name their folder: with "
+            "--model, or as vlm.weights in a profile of your own."
         )
     return found or name
 
