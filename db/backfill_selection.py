@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from db import tables
 from models.backfill import Selection
 from models.errors import Code, ConfigurationError
+from models.meant import meant
 
 d = tables.document
 
@@ -28,6 +29,8 @@ def check(connection: sa.Connection, selection: Selection, checks: Collection[st
     _check_documents(connection, selection.documents)
     for code in selection.findings:
         _check_finding(connection, code, checks)
+    if selection.profile:
+        _check_profile(connection, selection.profile)
     if selection.recipe:
         _check_recipe(connection, selection.recipe)
 
@@ -102,8 +105,20 @@ def _check_finding(connection: sa.Connection, code: str, checks: Collection[str]
     known = set(checks) | {error.value for error in Code}
     was_found = sa.select(sa.exists().where(tables.finding.c.code == code))
     if code not in known and not connection.execute(was_found).scalar_one():
+        told = (
+            f"There is no finding '{code}'. 'pagemill checks' lists the codes of checks.{meant(code, known)}"
+        )
+        raise ConfigurationError(told, Code.NOT_FOUND)
+
+
+def _check_profile(connection: sa.Connection, profile: str) -> None:
+    known = set(connection.scalars(sa.select(tables.recipe.c.profile).distinct()))
+    if profile not in known:
+        read = (
+            f"Profiles that were read with: {', '.join(sorted(known))}." if known else "Nothing was read yet."
+        )
         raise ConfigurationError(
-            f"There is no finding '{code}'. 'pagemill checks' lists the codes of checks.", Code.NOT_FOUND
+            f"Nothing was read with a profile '{profile}'. {read}{meant(profile, known)}", Code.NOT_FOUND
         )
 
 

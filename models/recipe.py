@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from models.errors import Code, ConfigurationError
+from models.meant import meant
 from models.stage import STAGE_VERSION, Stage
 
 TextLayerPolicy = Literal["check", "prefer", "ignore"]
@@ -105,7 +106,8 @@ class Recipe(BaseModel):
             if not found or key not in type(self).model_fields or key in _NOT_OPTIONS:
                 known = sorted(set(type(self).model_fields) - _NOT_OPTIONS)
                 raise ConfigurationError(
-                    f"'{option}' is no recipe option. Write key=value with one of: {', '.join(known)}.",
+                    f"'{option}' is no recipe option. Write key=value with one of: {', '.join(known)}."
+                    f"{meant(key, known)}",
                     Code.UNKNOWN_RECIPE_KEY,
                 )
             changes[key] = value

@@ -18,8 +18,15 @@ Watch = Annotated[
     typer.Option("--watch", metavar="FOLDER", help="Read what appears in this folder; repeatable."),
 ]
 NoWatch = Annotated[bool, typer.Option("--no-watch", help="Watch no folder any more.")]
-Cron = Annotated[str, typer.Option("--cron", metavar="CRON", help="When to look through watched folders.")]
-Zone = Annotated[str, typer.Option("--timezone", metavar="ZONE", help="Time zone of --cron.")]
+Cron = Annotated[
+    str | None,
+    typer.Option(
+        "--cron", metavar="CRON", help="When to look through watched folders; default: '*/5 * * * *'."
+    ),
+]
+Zone = Annotated[
+    str | None, typer.Option("--timezone", metavar="ZONE", help="Time zone of --cron; default: UTC.")
+]
 Profile = Annotated[
     str | None, typer.Option("--profile", metavar="NAME", help="OCR model for what is watched.")
 ]
@@ -45,8 +52,8 @@ def up(
     gpu: Gpu = None,
     watch: Watch = None,
     no_watch: NoWatch = False,
-    cron: Cron = "*/5 * * * *",
-    timezone: Zone = "UTC",
+    cron: Cron = None,
+    timezone: Zone = None,
     profile: Profile = None,
     host: Host = "127.0.0.1",
     port: Port = None,
@@ -64,8 +71,9 @@ def up(
 
     settings = enter()
     from cli import installing
-    from flows.installation.wish import Wish
+    from flows.installation.wish import EVERY, ZONE, Wish
 
+    _refuse_idle(into is not None and not print_systemd, not watch and (cron or timezone or profile))
     wish = Wish(
         host=host,
         port=port,
@@ -73,14 +81,23 @@ def up(
         gpu=gpu,
         watch=tuple(watch or ()),
         unwatch=no_watch,
-        cron=cron,
-        timezone=timezone,
+        cron=cron or EVERY,
+        timezone=timezone or ZONE,
         profile=profile or gpu or settings.profile,
     )
     if print_systemd:
         installing.write_units(settings, wish, given, into)
     else:
         installing.bring_up(settings, wish, given)
+
+
+def _refuse_idle(is_into_idle: bool, for_watched: object) -> None:
+    """An option that does nothing is a misunderstanding."""
+    if is_into_idle:
+        raise typer.BadParameter("--into says where --print-systemd writes: give both, or neither.")
+    if for_watched:
+        told = "--cron, --timezone and --profile are for what is watched: give --watch, too."
+        raise typer.BadParameter(told)
 
 
 def down() -> None:

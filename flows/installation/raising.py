@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -124,11 +125,24 @@ def _all_or_nothing(raising: Raising) -> Iterator[None]:
         yield
     except BaseException:
         log.info("up failed, ending %s", ",".join(raising.started))
-        for name in reversed(raising.started):
-            processes.stop(name, raising.folder, _GRACE_S)
-        if not had_postgres:
-            embedded.stop(raising.settings.root)
+        if raising.started:
+            raising.tell("Ending what was started; that may take half a minute.")
+        with _uninterrupted():
+            for name in reversed(raising.started):
+                processes.stop(name, raising.folder, _GRACE_S)
+            if not had_postgres:
+                embedded.stop(raising.settings.root)
         raise
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C is heard afterwards: an impatient one would leave half of it running."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _raise_database(raising: Raising) -> None:

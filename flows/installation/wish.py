@@ -10,9 +10,13 @@ from prefect.client.schemas.schedules import CronSchedule
 from pydantic import SecretStr, ValidationError
 
 from models.errors import Code, ConfigurationError, EnvironmentFault
+from models.meant import meant
 from models.settings import Settings
 from tasks.work import consent
 from tasks.work.custom import find_profile
+
+EVERY, ZONE = "*/5 * * * *", "UTC"
+"""When watched folders are looked through, unless somebody says otherwise."""
 
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
@@ -30,8 +34,8 @@ class Wish:
     """Profile to serve on this machine's GPUs."""
     watch: tuple[Path, ...] = ()
     unwatch: bool = False
-    cron: str = "*/5 * * * *"
-    timezone: str = "UTC"
+    cron: str = EVERY
+    timezone: str = ZONE
     profile: str = "ppocr"
     """For what is watched."""
 
@@ -62,7 +66,8 @@ def _check_times(cron: str, timezone: str) -> None:
             f"--cron '{cron}' is no schedule. Write minute, hour, day, month and weekday, e.g. '*/5 * * * *'."
         ) from error
     if timezone not in available_timezones():
-        raise ConfigurationError(f"There is no time zone {timezone}. Write e.g. Europe/Berlin.")
+        near = meant(timezone, available_timezones())
+        raise ConfigurationError(f"There is no time zone {timezone}. Write e.g. Europe/Berlin.{near}")
 
 
 def check_openness(host: str, auth: SecretStr | None) -> None:

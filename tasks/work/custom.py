@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from models import profiles
 from models.errors import Code, ConfigurationError
+from models.meant import meant
 from models.profile import Profile
 from models.profiles import serving
 from models.profiles.chandra_terms import SCRIPTS
@@ -44,9 +45,10 @@ def find_profile(name: str, settings: Settings) -> Profile:
         return profiles.PROFILES[name]
     path = file_of(name, settings)
     if path is None:
-        known = ", ".join(sorted({*profiles.PROFILES, *(path.stem for path in _files(settings))}))
+        known = sorted({*profiles.PROFILES, *(path.stem for path in _files(settings))})
         raise ConfigurationError(
-            f"There is no profile '{name}'. Known profiles: {known}.", Code.UNKNOWN_PROFILE
+            f"There is no profile '{name}'. Known profiles: {', '.join(known)}.{meant(name, known)}",
+            Code.UNKNOWN_PROFILE,
         )
     return load_profile(path)
 

@@ -115,6 +115,8 @@ def test_nothing_said_is_refused_with_the_remedy(shelf: Database) -> None:
     [
         ({"documents": [1, 99]}, "There is no document 99."),
         ({"findings": ["nonsense"]}, "There is no finding 'nonsense'."),
+        ({"findings": ["ocr-faild"]}, "Did you mean 'ocr-failed'?"),
+        ({"profile": "ppocrr"}, "Profiles that were read with: ppocr. Did you mean 'ppocr'?"),
         ({"recipe": "abc"}, "is no start of a recipe's hash"),
         ({"recipe": "zzzzzz"}, "is no start of a recipe's hash"),
         ({"recipe": "00000000"}, "There is no recipe"),

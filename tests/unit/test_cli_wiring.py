@@ -210,10 +210,28 @@ def test_up_reads_with_the_profile_of_the_settings_unless_told_otherwise(
     typed: Typed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = catching(monkeypatch, "cli.installing.bring_up")
-    for words in ([], ["--gpu", "glm-ocr"], ["--gpu", "glm-ocr", "--profile", "rapidocr"]):
-        typed("up", *words, "--no-watch")
+    for words in (["--no-watch"], ["--gpu", "glm-ocr"], ["--profile", "rapidocr", "--watch", "/a"]):
+        typed("up", *words)
     assert [wish.profile for wish, _, _ in calls] == ["ppocr", "glm-ocr", "rapidocr"]
-    assert all(wish.unwatch for wish, _, _ in calls)
+    assert [wish.unwatch for wish, _, _ in calls] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--cron", "0 * * * *"],
+        ["--timezone", "UTC"],
+        ["--profile", "ppocr", "--no-watch"],
+        ["--into", "units"],
+    ],
+)
+def test_up_refuses_options_that_would_do_nothing(
+    typed: Typed, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    calls = catching(monkeypatch, "cli.installing.bring_up")
+    done = typed("up", *words)
+    assert (done.exit_code, calls) == (Exit.USAGE, [])
+    assert "give" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["accept", "ignore"])

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from models import recipe as module
 from models.errors import Code, ConfigurationError
+from models.meant import meant
 from models.recipe import Recipe
 from models.stage import Stage
 
@@ -56,6 +57,21 @@ _recipes = st.builds(
 
 def test_every_field_is_tried_here() -> None:
     assert set(CHANGES) == set(Recipe.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "told"),
+    [
+        ("text_lyer", ["text_layer", "task"], " Did you mean 'text_layer'?"),
+        ("glmocr", {"glm-ocr", "ppocr"}, " Did you mean 'glm-ocr'?"),
+        ("zebra", ["text_layer"], ""),
+        ("", [], ""),
+    ],
+)
+def test_a_word_that_there_is_not_is_told_with_the_nearest_one(
+    word: str, known: list[str], told: str
+) -> None:
+    assert meant(word, known) == told
 
 
 @pytest.mark.parametrize("field", CHANGES)
