@@ -86,9 +86,8 @@ def up(
         profile=profile or gpu or settings.profile,
     )
     if print_systemd:
-        installing.write_units(settings, wish, given, into)
-    else:
-        installing.bring_up(settings, wish, given)
+        return installing.write_units(settings, wish, given, into)
+    return installing.bring_up(settings, wish, given)
 
 
 def _refuse_idle(is_into_idle: bool, for_watched: object) -> None:
