@@ -126,7 +126,10 @@ def test_pages_that_take_long_are_told_with_their_time(
         return [record for record in caplog.records if "longest" in record.getMessage()]
 
     began = time.time()
-    yard.ingest(saying(said("fine"), Awaiting(lambda: len(told()) >= 3, said("late"))))
+    yard.ingest(
+        saying(said("fine"), Awaiting(lambda: len(told()) >= 3 or time.time() > began + 60, said("late")))
+    )
+    assert len(told()) >= 3
     assert all(
         re.search(r"reading pages=\d.*document=1 page=\d step=first", one.getMessage()) for one in told()
     )
@@ -144,13 +147,14 @@ def test_a_budget_ends_the_drain_with_what_is_in_work_and_leaves_the_rest(yard: 
 
 def test_a_stop_closes_requests_and_keeps_what_is_read(yard: Yard) -> None:
     mill: Mill
+    until = time.monotonic() + 60
 
-    def never() -> bool:
+    def late() -> bool:
         if len(yard.rows("reading")) == 4:
             mill.stopping.set()
-        return False
+        return time.monotonic() > until
 
-    engine = FakeEngine([said("Words on paper")] * 4, default=Awaiting(never, said("Too late")), slots=2)
+    engine = FakeEngine([said("Words on paper")] * 4, default=Awaiting(late, said("Too late")), slots=2)
     mill = mill_for(yard, engine, 60)
     read_all(mill)
     assert [row.text for row in yard.rows("reading")] == ["Words on paper"] * 4
