@@ -186,6 +186,25 @@ def test_values_that_the_page_does_not_hold_are_found() -> None:
     assert (finding.evidence["missing"], finding.evidence["field"]) == (1, "bank")
 
 
+PRINTED = (
+    "Bill 4711, 12 March 2024: 3 bolts at 20.00, 1 250,50 in all, 019 % VAT, tel. 030 / 123 456 78, (99.-)"
+)
+
+
+@pytest.mark.parametrize(
+    "value", ["4711", "3", "20", "20.00", "1250.5", "1,250.50", "19", "03012345678", "-99"]
+)
+def test_a_number_on_the_page_is_known_in_any_style(value: str) -> None:
+    page = replace(PAGE, extracts=True, witness=PRINTED)
+    assert found(table_of([["total", value]]), "field-not-on-page", page) is None
+
+
+@pytest.mark.parametrize("value", ["2000", "47", "12.50", "123", "200.00", "125050", "0.03"])
+def test_digits_of_other_numbers_are_no_witness(value: str) -> None:
+    page = replace(PAGE, extracts=True, witness=PRINTED)
+    assert found(table_of([["total", value]]), "field-not-on-page", page)
+
+
 def test_without_a_witness_no_value_is_doubted() -> None:
     reading = table_of([["bank", "Nordea"]])
     assert codes(reading, replace(PAGE, extracts=True)) == []

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from models.reading import Block
 from tasks.work.checks.case import Case, Sighting
@@ -17,6 +18,18 @@ _ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 # Two characters occur on any page.
 _LEAST = 3
 _MOST_VALUES, _LONGEST = 500, 400
+_NUMBER = re.compile(r"\d(?:[\d.,']*\d)?")
+_PARTED = re.compile(r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?")
+# Numbers of telephones and accounts are parted at will; so many digits stand together by no accident.
+_LONG_NUMBER = 7
+
+
+class _Witness(NamedTuple):
+    """What the page says: its letters and digits, its digits, both run together, and its numbers."""
+
+    letters: str
+    digits: str
+    numbers: frozenset[float]
 
 
 def sums_differ(case: Case) -> Sighting | None:
@@ -34,9 +47,9 @@ def field_not_on_page(case: Case) -> Sighting | None:
     witness = "".join(filter(str.isalnum, case.page.witness.casefold()))
     if not case.page.extracts or len(witness) < case.limits.witness_chars:
         return None
-    digits = re.sub(r"\D", "", witness)
+    said = _Witness(witness, re.sub(r"\D", "", witness), _numbers(case.page.witness))
     values = [row for table in case.tables for row in table.rows if len(row) > 1][:_MOST_VALUES]
-    missing = [path for path, value, *_ in values if not _occurs(value, witness, digits)]
+    missing = [path for path, value, *_ in values if not _occurs(value, said)]
     if not missing:
         return None
     message = f"{len(missing)} of {len(values)} values do not occur on the page."
@@ -74,17 +87,23 @@ def _is_total(row: tuple[str, ...]) -> bool:
     return bool(_TOTAL.search(label[:80])) and not _SUBTOTAL.search(label[:80])
 
 
-def _occurs(value: str, witness: str, digits: str) -> bool:
+def _numbers(text: str) -> frozenset[float]:
+    """All numbers of a text, thousands parted in any way."""
+    found = (amount(token) for pattern in (_NUMBER, _PARTED) for token in pattern.findall(text))
+    return frozenset(abs(number) for number in found if number is not None)
+
+
+def _occurs(value: str, said: _Witness) -> bool:
     date = _ISO_DATE.fullmatch(value.strip())
     if date:
-        return date[1] in digits and date[3].lstrip("0") in digits
+        return date[1] in said.digits and date[3].lstrip("0") in said.digits
     number = amount(value)
     if number is not None:
-        bare = re.sub(r"\D", "", f"{number:.2f}").rstrip("0") or "0"
-        return bare.lstrip("0") in digits
+        bare = re.sub(r"\D", "", value).lstrip("0")
+        return abs(number) in said.numbers or (len(bare) >= _LONG_NUMBER and bare in said.digits)
     folded = _folded(value)
     is_word = value not in {"true", "false"} and len(folded) >= _LEAST
-    return not is_word or folded in witness
+    return not is_word or folded in said.letters
 
 
 def _folded(text: str) -> str:
