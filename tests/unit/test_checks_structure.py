@@ -199,7 +199,7 @@ def test_a_number_on_the_page_is_known_in_any_style(value: str) -> None:
     assert found(table_of([["total", value]]), "field-not-on-page", page) is None
 
 
-@pytest.mark.parametrize("value", ["2000", "47", "12.50", "123", "200.00", "125050", "0.03"])
+@pytest.mark.parametrize("value", ["2000", "47", "12.50", "124", "200.00", "125050", "0.03"])
 def test_digits_of_other_numbers_are_no_witness(value: str) -> None:
     page = replace(PAGE, extracts=True, witness=PRINTED)
     assert found(table_of([["total", value]]), "field-not-on-page", page)
