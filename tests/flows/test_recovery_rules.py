@@ -1,14 +1,19 @@
 """The server's rules for runs that die: what they wait for, and what they then do."""
 
 import datetime as dt
+import time
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from prefect.client.orchestration import SyncPrefectClient
+from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterDeploymentId
 from prefect.events.actions import ChangeFlowRunState, RunDeployment
 from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
+from prefect.states import Crashed
 from prefect.utilities.schema_tools.hydration import HydrationContext, hydrate
 
 from flows.installation import deployments, pools
@@ -74,11 +79,43 @@ def test_a_crashed_run_is_started_again_whoever_crashed_it() -> None:
 
 def test_all_deployments_but_the_hourly_one_are_started_again() -> None:
     trigger, _ = resuming()
-    match = trigger.match_related
-    assert not isinstance(match, list)
-    (tag,) = match.root.values() if hasattr(match, "root") else match.values()
+    assert isinstance(trigger.match_related, list)
+    tagged, queued = (one.root for one in trigger.match_related if hasattr(one, "root"))
+    (tag,) = tagged.values()
     resumed = {one.entrypoint for one in DEPLOYMENTS if [f"prefect.tag.{name}" for name in one.tags] == [tag]}
     assert {one.entrypoint for one in DEPLOYMENTS} - resumed == {"flows.maintain.maintain"}
+    assert {one.work_pool.work_queue_name for one in DEPLOYMENTS} == set(queued["prefect.resource.name"])
+
+
+@pytest.fixture
+def client(server: str) -> Iterator[SyncPrefectClient]:
+    """Of a server with our rules, which are gone afterwards."""
+    with SyncPrefectClient(server) as made:
+        pools.make_pools(made, 1)
+        pools.make_queue(made, "cpu", "cpu-elsewhere")
+        deployments.register(made, DEPLOYMENTS)
+        pools.make_automations(made)
+        yield made
+        for rule in made.read_automations():
+            made.delete_automation(rule.id)
+
+
+@pytest.mark.slow
+def test_a_run_that_one_machine_was_asked_for_is_not_started_again_anywhere(
+    client: SyncPrefectClient,
+) -> None:
+    drain = client.read_deployment_by_name("split/cpu")
+    only = FlowRunFilter(deployment_id=FlowRunFilterDeploymentId(any_=[drain.id]))
+    before = {run.id for run in client.read_flow_runs(flow_run_filter=only)}
+    for queue in ("cpu-elsewhere", "scheduled"):
+        run = client.create_flow_run_from_deployment(drain.id, work_queue_name=queue)
+        client.set_flow_run_state(run.id, Crashed(), force=True)
+        before.add(run.id)
+    until, new = time.monotonic() + 60, []
+    while not new and time.monotonic() < until:
+        new = [run for run in client.read_flow_runs(flow_run_filter=only) if run.id not in before]
+        time.sleep(0.2)
+    assert [run.work_queue_name for run in new] == ["scheduled"]
 
 
 @pytest.mark.slow
