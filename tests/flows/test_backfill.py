@@ -1,7 +1,6 @@
 """A backfill reads known documents again, beside what is shown."""
 
 import threading
-import time
 
 import pytest
 
@@ -11,7 +10,7 @@ from models.errors import Code, ConfigurationError, PageFailed
 from tasks import backfill as work
 from tasks.maintain import check_ledger, purge_images
 from tasks.register import register_roots
-from tasks.work.engines.fake import Delayed, FakeEngine, said
+from tasks.work.engines.fake import Awaiting, Delayed, FakeEngine, said
 from tests import factories
 from tests.flows.backfilling import (
     OTHER,
@@ -22,6 +21,7 @@ from tests.flows.backfilling import (
     backfills_in,
 )
 from tests.flows.yard import Yard, saying
+from tests.served import until
 
 # Each starts worker processes; `make check` has a minute.
 pytestmark = pytest.mark.slow
@@ -186,18 +186,20 @@ def test_a_document_that_comes_in_on_schedule_goes_before_the_rest_of_a_backfill
         texts = [f"{number} {page}" for page in range(16)]
         factories.write(yard.inbox / f"{number}.pdf", factories.pdf(*texts))
     yard.ingest()
-    clocked = again.engine = ClockedEngine(default=Delayed(0.1, said("slowly")))
+    comes = threading.Event()
+    clocked = again.engine = ClockedEngine(default=Awaiting(comes.is_set, said("slowly")))
     running = threading.Thread(target=again.run, kwargs={"everything": True, "options": OTHER})
     running.start()
-    while len(clocked.requests) < 10:
-        time.sleep(0.02)
+    until(lambda: len(clocked.requests) == 4)
     factories.write(yard.inbox / "new.pdf", factories.pdf("new 1", "new 2", "new 3"))
     mill, recipe_id = yard.mill(saying())
     register_roots(mill, [yard.inbox], recipe_id)
     mill.close()
+    new = yard.document("new.pdf").id
+    until(lambda: len(yard.rows("claim", document_id=new, stage="ocr")) == 3)
+    comes.set()
     running.join()
     assert len(clocked.requests) == 5 * 16 + 3
-    new = yard.document("new.pdf").id
     ready = max(row.ready_at for row in yard.rows("claim", document_id=new) if row.page_no)
     first = min(clocked.at(0))
     # Of the backfill no more goes before them than was in hand: a batch, and what the engine holds.

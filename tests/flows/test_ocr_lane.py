@@ -89,8 +89,7 @@ def test_nothing_to_read_is_no_task_run(yard: Yard, task_runs: list[int]) -> Non
 def test_work_that_arrives_later_is_read_by_a_drain_that_lingers(yard: Yard) -> None:
     mill = mill_for(yard, FakeEngine(default=said("Words on paper")), 0)
     threading.Timer(0.5, seed, args=(yard.database, 5, PROFILE, ())).start()
-    until = time.monotonic() + 4
-    drain(mill, [OcrLane(limit=128)], lambda: time.monotonic() > until)
+    drain(mill, [OcrLane(limit=128)], lambda: len(yard.rows("reading")) == 5, 300.0)
     mill.close()
     assert len(yard.rows("reading")) == 5
 
@@ -99,10 +98,10 @@ def test_an_error_that_will_not_pass_ends_the_lane_and_keeps_what_is_read(
     yard: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mill = mill_for(yard, FakeEngine(default=said("Words on paper"), slots=2), 40)
-    turn, turns = Feed.turn, iter(range(100))
+    turn = Feed.turn
 
     def failing(feed: Feed) -> None:
-        if next(turns) == 6:
+        if feed.count or feed._desk.ended:
             raise EnvironmentFault("no space left")
         turn(feed)
 
@@ -143,8 +142,8 @@ def test_batches_begin_small_and_grow(yard: Yard) -> None:
 
 
 def test_an_idle_lane_is_woken_by_the_stage_before_it(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drains, "LONGEST_PAUSE_S", 30.0)
-    monkeypatch.setattr(drains, "SHORTEST_PAUSE_S", 10.0)
+    monkeypatch.setattr(drains, "LONGEST_PAUSE_S", 300.0)
+    monkeypatch.setattr(drains, "SHORTEST_PAUSE_S", 300.0)
     mill = mill_for(yard, saying(), 0)
     asked: list[float] = []
 
@@ -155,4 +154,4 @@ def test_an_idle_lane_is_woken_by_the_stage_before_it(yard: Yard, monkeypatch: p
     threading.Timer(0.5, mill.bells.worked, args=(Stage.SPLIT,)).start()
     Line(Stage.PREPROCESS, lambda *_: None, limit=1).run(mill, is_over, math.inf)
     mill.close()
-    assert asked[1] - asked[0] < 5
+    assert asked[1] - asked[0] < 100

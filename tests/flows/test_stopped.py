@@ -1,7 +1,6 @@
 """A run that is stopped in the middle of a batch keeps what is done and leaves the rest as it was."""
 
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from tasks.register import register_roots
 from tasks.split import split_batch
 from tests import factories
 from tests.flows.yard import Yard, saying
+from tests.served import until
 
 pytestmark = pytest.mark.slow
 
@@ -34,9 +34,8 @@ def work(yard: Yard, line: Line, *, stopped: bool = False) -> None:
 
 
 def stop(yard: Yard, mill: Mill, stage: Stage) -> None:
-    while not yard.rows("claim", stage=stage, status="leased"):
-        time.sleep(0.02)
-    time.sleep(0.4)
+    until(lambda: yard.rows("claim", stage=stage, status="leased"))
+    until(lambda: stage is Stage.SPLIT or any(yard.settings.store.rglob("*.*")))
     mill.stopping.set()
 
 
