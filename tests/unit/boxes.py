@@ -1,5 +1,6 @@
 """Hand-made lines for tests of layout: text with a box that a print of that size would have."""
 
+import math
 from collections.abc import Sequence
 
 from models.geometry import Box, Transform
@@ -19,6 +20,18 @@ def line(text: str, x: float, y: float, *, width: float | None = None, height: f
 def column(texts: Sequence[str], x: float, y: float, *, width: float | None = None) -> list[Line]:
     """Lines one below the other."""
     return [line(text, x, y + number * PITCH, width=width) for number, text in enumerate(texts)]
+
+
+def turned(lines: list[Line], degrees: float) -> list[Line]:
+    """The same lines on a page turned clockwise, in the upright boxes that an engine gives."""
+    cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    found = []
+    for each in lines:
+        box = each.box
+        corners = [(x * cos - y * sin, x * sin + y * cos) for x in (box.x0, box.x1) for y in (box.y0, box.y1)]
+        xs, ys = [x for x, _ in corners], [y for _, y in corners]
+        found.append(Line(each.text, Box(min(xs), min(ys), max(xs), max(ys)), each.confidence))
+    return found
 
 
 def texts_of(lines: Sequence[Line]) -> list[str]:

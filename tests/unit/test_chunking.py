@@ -64,6 +64,14 @@ def test_a_heading_begins_a_chunk_and_names_its_path() -> None:
     ]
 
 
+def test_a_heading_without_text_does_not_join_the_next_of_its_level() -> None:
+    made = chunks([heading("Empty"), heading("Next"), paragraph("n")])
+    assert [(chunk.headings, chunk.text) for chunk in made] == [
+        (("Empty",), "Empty"),
+        (("Next",), "Next\n\nn"),
+    ]
+
+
 def test_a_heading_without_level_is_of_the_first_level() -> None:
     made = chunks([heading("Old", 2), paragraph("x"), heading("New", 0), paragraph("y")])
     assert [chunk.headings for chunk in made] == [("Old",), ("New",)]

@@ -118,6 +118,17 @@ def test_a_snippet_shows_where_the_terms_stand() -> None:
     assert not snippet.startswith("iller")
 
 
+def test_a_snippet_ends_with_a_whole_word() -> None:
+    snippet, _ = snippet_of("start " + "wordwords " * 60, parse("start").terms)
+    assert len(snippet) > 200
+    assert set(snippet.split()) == {"start", "wordwords"}
+
+
+def test_terms_that_overlap_are_one_highlight() -> None:
+    assert snippet_of("北京大学城", parse("京大 大学城").terms)[1] == ((1, 5),)
+    assert snippet_of("one two three", parse('"two three" "one two"').terms)[1] == ((0, 13),)
+
+
 def test_a_snippet_of_a_passage_without_the_terms_is_its_beginning() -> None:
     assert snippet_of("Short.", parse("absent").terms) == ("Short.", ())
 

@@ -6,7 +6,7 @@ from models.geometry import Box
 from tasks.work.layerink import Grey, grey_of
 from tasks.work.lines import Line
 from tasks.work.merged import take_apart
-from tests.unit.boxes import PITCH, column, line, words_of
+from tests.unit.boxes import PITCH, column, line, turned, words_of
 
 LEFT = [f"L{n} is a line of the left column" for n in range(12)]
 RIGHT = [f"R{n} is a line of the right column" for n in range(12)]
@@ -22,6 +22,11 @@ def _page(merged: Sequence[int]) -> list[Line]:
         box = Box.around(one.box for one in pair)
         lines.append(Line(f"{pair[0].text} {pair[1].text}", box, 0.9))
     return lines
+
+
+def ragged(name: str, row: int, x: float) -> list[Line]:
+    """One line of a column, of a length of its own."""
+    return [line(name, x, 100 + row * PITCH, width=330 - 12 * (row % 6))]
 
 
 def _printed(*, gutter: bool = True) -> Grey:
@@ -60,6 +65,14 @@ def test_a_heading_with_ink_over_the_gutter_stays_whole() -> None:
 def test_without_a_gutter_shown_by_other_lines_nothing_is_cut() -> None:
     page = column(["one column of text over the whole width of it"] * 8, 100, 100, width=674)
     assert take_apart(page, _printed()) == page
+
+
+def test_a_skewed_page_is_not_cut() -> None:
+    page = [each for row in range(12) for each in (*ragged("L", row, X[0]), *ragged("R", row, X[1]))]
+    straight = [*page, line("x" * 32 + " " + "y" * 32, X[0], 100 + 12 * PITCH, width=674)]
+    assert len(take_apart(straight, _printed())) == len(straight) + 1
+    skewed = turned(straight, 1.5)
+    assert take_apart(skewed, _printed()) == skewed
 
 
 def test_a_line_without_a_space_near_the_gutter_stays_whole() -> None:

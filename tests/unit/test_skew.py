@@ -5,19 +5,7 @@ import pytest
 from models.geometry import Box
 from tasks.work.lines import Line
 from tasks.work.skew import slope_of, straighten
-from tests.unit.boxes import column, line, words_of
-
-
-def _turn(lines: list[Line], degrees: float) -> list[Line]:
-    """The same lines on a page turned clockwise, in the upright boxes that an engine gives."""
-    cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-    turned = []
-    for each in lines:
-        box = each.box
-        corners = [(x * cos - y * sin, x * sin + y * cos) for x in (box.x0, box.x1) for y in (box.y0, box.y1)]
-        xs, ys = [x for x, _ in corners], [y for _, y in corners]
-        turned.append(Line(each.text, Box(min(xs), min(ys), max(xs), max(ys)), each.confidence))
-    return turned
+from tests.unit.boxes import column, line, turned, words_of
 
 
 def _page() -> list[Line]:
@@ -32,13 +20,13 @@ def _page() -> list[Line]:
 
 @pytest.mark.parametrize("degrees", [-5.0, -2.0, 2.0, 5.0])
 def test_the_slope_of_a_skewed_page_is_found_with_its_sign(degrees: float) -> None:
-    slope = slope_of([each.box for each in _turn(_page(), degrees)])
+    slope = slope_of([each.box for each in turned(_page(), degrees)])
     assert slope == pytest.approx(math.tan(math.radians(degrees)), abs=0.02)
 
 
 @pytest.mark.parametrize("degrees", [-4.0, 4.0])
 def test_a_skewed_page_is_read_like_a_straight_one(degrees: float) -> None:
-    skewed = _turn(_page(), degrees)
+    skewed = turned(_page(), degrees)
     assert words_of(skewed) == words_of(_page())
 
 
@@ -48,7 +36,7 @@ def test_a_straight_page_is_left_alone() -> None:
 
 
 def test_a_few_lines_say_nothing_about_slope() -> None:
-    assert slope_of([each.box for each in _turn(_page()[:5], 4.0)]) == 0.0
+    assert slope_of([each.box for each in turned(_page()[:5], 4.0)]) == 0.0
 
 
 def test_tall_ornaments_are_no_slope() -> None:
