@@ -71,7 +71,7 @@ def test_a_skewed_page_is_not_cut() -> None:
     page = [each for row in range(12) for each in (*ragged("L", row, X[0]), *ragged("R", row, X[1]))]
     straight = [*page, line("x" * 32 + " " + "y" * 32, X[0], 100 + 12 * PITCH, width=674)]
     assert len(take_apart(straight, _printed())) == len(straight) + 1
-    skewed = turned(straight, 1.5)
+    skewed = turned(straight, 0.6)
     assert take_apart(skewed, _printed()) == skewed
 
 
