@@ -91,6 +91,18 @@ def test_upright_text_in_two_tiers_is_read_tier_by_tier() -> None:
     assert text.index("上段第四行") < text.index("下段第一行")
 
 
+def test_level_chinese_with_an_upright_heading_is_level() -> None:
+    level = [line("横着写的中文文字" * 2, 100, 100 + PITCH * n, width=320) for n in range(4)]
+    assert not is_vertical(level)
+    assert not is_vertical([*level, _upright("春は曙やうやう", 500, 100)])
+    assert is_vertical([*level[:1], *(_upright("春は曙やうやう", 500 - 40 * n, 100) for n in range(3))])
+
+
+def test_marks_and_page_numbers_do_not_say_how_a_page_is_written() -> None:
+    upright = _upright("春は曙やうやう", 500, 100)
+    assert is_vertical([upright, *(line("章一", 100, 100 + PITCH * n) for n in range(9))])
+
+
 def test_latin_text_in_tall_boxes_is_not_taken_for_upright_writing() -> None:
     page = [Line("Spine of a book", Box(20, 100, 50, 700)), *column(LEFT, 100, 100)]
     assert not is_vertical(page)
