@@ -53,16 +53,15 @@ def has_pictures(print_: Print) -> bool:
     return print_.pictures >= _PICTURED
 
 
-def at_picture(picture: Image.Image, recipe: Recipe) -> Look:
-    """What a picture of a page (L or RGB) tells, in its pixels."""
+def at_picture(picture: Image.Image, recipe: Recipe, turn: int | None = None) -> Look:
+    """What a picture of a page (L or RGB) tells, in its pixels; `turn` where it is known from another one."""
     grey = picture.convert("L")
     found, ink = blank.ink_and_marks(grey)
     if found.is_blank:
         return Look(ink=found)
     letters = components.glyphs(components.boxes(ink), ink.shape[0])
     x_height = legibility.of_letters(letters, grey.size)
-    turn = 0
-    if recipe.orient:
+    if turn is None and recipe.orient:
         turn = orientation.turn_of(grey, ink, is_print=not legibility.is_disorder(letters, x_height))
     if turn:
         ink = np.rot90(ink, -turn // 90)
@@ -70,7 +69,7 @@ def at_picture(picture: Image.Image, recipe: Recipe) -> Look:
     skew = deskew.skew_of(ink, letters) if recipe.deskew else 0.0
     if turn or skew:
         x_height = legibility.of_letters(deskew.levelled(letters, skew), (ink.shape[1], ink.shape[0]))
-    return Look(turn, skew, x_height, found, len(letters))
+    return Look(turn or 0, skew, x_height, found, len(letters))
 
 
 def _turn_of(runs: Sequence[Run], chars: int) -> int:

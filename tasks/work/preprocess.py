@@ -125,9 +125,12 @@ def _seen(source: Drawable, recipe: Recipe) -> tuple[Look, tuple[Image.Image, fl
     full = fixed if recipe.resolution == "fixed" else min(fixed, max(source.natural, first))
     is_two = recipe.resolution == "legible" and full > _MUCH * first and not source.is_giant
     scales = [first, full] if is_two else [full]
+    turn: int | None = None
     for scale in scales:
         drawn = source.look(scale)
-        seen = look.at_picture(drawn, recipe)
+        seen = look.at_picture(drawn, recipe, turn)
+        # Where print was seen, a larger picture tells nothing more of its turn.
+        turn = seen.turn if seen.x_height else None
         is_seen = seen.letters < _FEW_LETTERS or (seen.x_height or 0) >= _SMALL_PX
         if is_seen or recipe.resolution != "legible":
             break

@@ -88,6 +88,14 @@ def test_a_scan_upside_down_and_askew_is_seen_through() -> None:
     assert seen.x_height == pytest.approx(0.54 * 20, rel=0.2)
 
 
+def test_a_turn_that_is_known_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(look.orientation, "turn_of")
+    seen = look.at_picture(prints.page().rotate(180), Recipe(orient=True), turn=180)
+    assert seen.turn == 180
+    assert seen.x_height == pytest.approx(0.54 * 20, rel=0.2)
+    assert seen.letters > 100
+
+
 @pytest.mark.slow
 def test_only_what_was_asked_for_is_looked_for() -> None:
     sheet = prints.slanted(prints.page(), 2.0).rotate(180)
