@@ -97,6 +97,13 @@ def test_documents_that_mix_pass() -> None:
     assert seen(book(RUSSIAN, f"{PROSE} {RUSSIAN}", RUSSIAN)) == {}
 
 
+def test_a_page_of_figures_and_one_that_quotes_are_in_no_other_script() -> None:
+    assert seen(book(PROSE, PROSE, "1,204 33 (7) 2,050 " * 40, PROSE)) == {}
+    quoting = f"{PROSE} {RUSSIAN} {RUSSIAN}"
+    assert main_script(quoting, LIMITS) == "cyrillic"
+    assert seen(book(PROSE, PROSE, quoting, PROSE)) == {}
+
+
 def test_blank_and_missing_pages_are_no_neighbours() -> None:
     pages = book(PROSE, PROSE, RUSSIAN, PROSE) | {5: Reading(ReadingSource.NONE, "", ())}
     assert seen(pages) == {3: ["script-jump"]}
@@ -107,6 +114,24 @@ def test_blank_and_missing_pages_are_no_neighbours() -> None:
 def test_a_header_that_one_page_lost_is_found() -> None:
     finding = check_document(book_with("Report of the road committee", 7, 4))[4][0]
     assert (finding.code, finding.evidence["lines"]) == ("running-line-lost", 1)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_without_types_the_first_and_last_lines_are_headers_and_footers(order: int) -> None:
+    line = "Report of the road committee"
+    bodies = {n: _from_word(7 * n, PROSE) for n in range(1, 8)}
+    pages = {n: page_of("\n".join([f"{line} {n}", body][::order])) for n, body in bodies.items()}
+    assert seen(pages | {4: page_of(PROSE)}) == {4: ["running-line-lost"]}
+
+
+def test_where_headers_are_told_a_first_line_of_text_is_none() -> None:
+    pages = {}
+    for number in range(1, 8):
+        greeting = "Dear members of the committee," if number != 4 else "And furthermore:"
+        head = Block(BlockType.HEADER, f"Report of the road committee {number}")
+        blocks = (Block(BlockType.PARAGRAPH, f"{greeting}\n{PROSE}"), head)
+        pages[number] = Reading(ReadingSource.OCR, "\n".join(block.text for block in blocks), blocks)
+    assert seen(pages) == {}
 
 
 @pytest.mark.parametrize("without", [(), (1,), (7,), (1, 7), (1, 2), (6, 7)])
