@@ -1,11 +1,11 @@
 """One round of measurements on a GPU: models of full size whose weights may be random.
 
-    python -m bench.gpu DOCUMENT… --glm FOLDER --qwen FOLDER [--python PATH] [--steps default,tuned,vlm]
-        [--pages 1000] [--tokens 512] [--out FOLDER]
+    python -m bench.gpu DOCUMENT… --glm FOLDER --qwen FOLDER [--python PATH] [--steps flags,sizes,pipeline]
+        [--pages 1000] [--tokens 512] [--in-flight 1,64,256] [--out FOLDER]
 
-default: GLM-OCR with vLLM's own defaults, requests in flight against speed. tuned: the same with the
-profile's flags and its option h200; pictures at full, fixed and legible size; the whole pipeline against the
-raw server. vlm: an 8B model of Ostrakon's architecture, one to twenty photos in flight, and the same in
+flags: GLM-OCR with vLLM's own defaults, then with the profile's flags and its option h200. sizes: pictures at
+legible, full and fixed size. pipeline: the whole pipeline against the raw server. vlm: an 8B model of
+Ostrakon's architecture with vLLM's defaults, then with the profile's flags and fp8. plain: both models in
 Transformers. Every figure is to be compared with others of the same round only.
 """
 
@@ -25,53 +25,68 @@ from models import profiles
 from models.profile import Profile
 from models.vlm import Vlm
 
-_SIZES = ("max", "fixed", "legible")
-_MANY = 256
+_SIZES = ("legible", "max", "fixed")
+_FEW_TOKENS = 128
+"""As many as an answer about a photo has."""
+_PLAIN_PAGES = 40
 
 
-def made(profile: Profile, wish: argparse.Namespace, folder: Path, resolution: str) -> list[Path]:
-    """Page pictures at a resolution."""
-    recipe = profile.recipe().with_options([f"resolution={resolution}"])
+def made(profile: Profile, wish: argparse.Namespace, folder: Path, *options: str) -> list[Path]:
+    """Page pictures, by the profile's recipe with other `options`."""
+    recipe = profile.recipe().with_options(options)
     found = pictures.make(pictures.files(wish.documents), recipe, folder, wish.pages, wish.jobs)
     return [picture.path for picture in pictures.repeated(found, wish.pages)]
 
 
-def default(wish: argparse.Namespace, folder: Path) -> None:
-    """VLLM as it comes, pictures at full size."""
+def flags(wish: argparse.Namespace, folder: Path) -> None:
+    """Requests in flight against speed: vLLM as it comes, and with the profile's flags."""
     profile, vlm = _profile("glm-ocr")
-    bodies = [load.body(path, vlm, wish.tokens) for path in made(profile, wish, folder, "max")]
+    bodies = [load.body(path, vlm, wish.tokens) for path in made(profile, wish, folder, *wish.recipe)]
     with serving(profile, wish.glm, wish, folder, is_bare=True) as url:
-        rows = list(sweep.sweep(url, bodies, [1, 16, 64, _MANY]))
-    _save("gpu-default", "GLM-OCR, vLLM's defaults, pictures at full size", rows, wish)
-
-
-def tuned(wish: argparse.Namespace, folder: Path) -> None:
-    """The profile's flags: in flight, picture sizes, pipeline."""
-    profile, vlm = _profile("glm-ocr")
-    paths = {size: made(profile, wish, folder, size) for size in _SIZES}
+        _save("gpu-default", "GLM-OCR, vLLM's defaults", _swept(url, bodies, wish), wish)
     with serving(profile, wish.glm, wish, folder, options=["h200"]) as url:
-        full = [load.body(path, vlm, wish.tokens) for path in paths["max"]]
-        found = list(sweep.sweep(url, full, [1, 64, _MANY]))
-        _save("gpu-tuned", "GLM-OCR, tuned flags, full size", found, wish)
+        _save("gpu-tuned", "GLM-OCR, the profile's flags and h200", _swept(url, bodies, wish), wish)
+
+
+def sizes(wish: argparse.Namespace, folder: Path) -> None:
+    """Pictures of each size on a server with the profile's flags."""
+    profile, vlm = _profile("glm-ocr")
+    paths = {size: made(profile, wish, folder, f"resolution={size}") for size in _SIZES}
+    with serving(profile, wish.glm, wish, folder, options=["h200"]) as url:
         rows = [_size_row(url, vlm, size, paths[size], wish) for size in _SIZES]
-        _save("gpu-resolution", "pages/s by size of the pictures", rows, wish)
+    _save("gpu-resolution", "pages/s by size of the pictures", rows, wish)
+
+
+def whole(wish: argparse.Namespace, folder: Path) -> None:
+    """The whole pipeline against the raw server, with the profile's flags."""
+    profile, _ = _profile("glm-ocr")
+    with serving(profile, wish.glm, wish, folder, options=["h200"]) as url:
         told = pipeline.compared(list(pipeline.measure(profile, _for_pipeline(wish), url, folder)))
-        _save("gpu-pipeline", "the whole pipeline against ready-made requests", told, wish)
+    _save("gpu-pipeline", "the whole pipeline against ready-made requests", told, wish)
 
 
 def vlm(wish: argparse.Namespace, folder: Path) -> None:
-    """An 8B model: one to twenty in flight, then plain Transformers on the same pictures."""
+    """An 8B model with short replies: vLLM as it comes, and with the profile's flags and 8-bit weights."""
     profile, model = _profile("ostrakon")
-    paths = made(profile, wish, folder, "fixed")[:80]
-    bodies = [load.body(path, model, 128) for path in paths]
-    with serving(profile, wish.qwen, wish, folder) as url:
-        rows = list(sweep.sweep(url, bodies, [1, 3, 5, 10, 20]))
-    _save("gpu-vlm", "8B vision-language model, 128 tokens a reply", rows, wish)
-    command = [str(wish.python or sys.executable), str(Path(__file__).with_name("plain.py")), wish.qwen]
-    command += [*map(str, paths[:20]), "--tokens", "128", "--batches", "1,20", "--requests", "20", "--random"]
-    told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    plain: list[Row] = [json.loads(line) for line in told.splitlines() if line.startswith("{")]
-    _save("gpu-transformers", "the same model and pictures in Transformers", plain, wish)
+    bodies = [load.body(path, model, _FEW_TOKENS) for path in made(profile, wish, folder)]
+    with serving(profile, wish.qwen, wish, folder, is_bare=True) as url:
+        _save("gpu-vlm", "8B model, vLLM's defaults", _swept(url, bodies, wish), wish, _FEW_TOKENS)
+    with serving(profile, wish.qwen, wish, folder, options=["fp8"]) as url:
+        about = "8B model, the profile's flags and fp8"
+        _save("gpu-vlm-tuned", about, _swept(url, bodies, wish), wish, _FEW_TOKENS)
+
+
+def plain(wish: argparse.Namespace, folder: Path) -> None:
+    """Both models in plain Transformers, on the pictures and with the replies that vLLM had."""
+    for name, model, tokens in (("ostrakon", wish.qwen, _FEW_TOKENS), ("glm-ocr", wish.glm, wish.tokens)):
+        options = wish.recipe if name == "glm-ocr" else ()
+        paths = made(_profile(name)[0], wish, folder, *options)[:_PLAIN_PAGES]
+        command = [str(wish.python or sys.executable), str(Path(__file__).with_name("plain.py")), model]
+        command += [*map(str, paths), "--tokens", str(tokens), *(["--random"] if wish.random else [])]
+        told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        rows: list[Row] = [json.loads(line) for line in told.splitlines() if line.startswith("{")]
+        about = f"{name}'s model and pictures in Transformers"
+        _save(f"gpu-transformers-{name}", about, rows, wish, tokens)
 
 
 def serving(
@@ -89,10 +104,18 @@ def serving(
     return served.serving(plan, folder / "vllm.log")
 
 
+def _swept(url: str, bodies: Sequence[bytes], wish: argparse.Namespace) -> list[Row]:
+    rows = []
+    for row in sweep.sweep(url, bodies, sweep.numbers(wish.in_flight)):
+        print(row, flush=True)
+        rows.append(row)
+    return rows
+
+
 def _size_row(url: str, vlm: Vlm, size: str, paths: Sequence[Path], wish: argparse.Namespace) -> Row:
     bodies = [load.body(path, vlm, wish.tokens) for path in paths]
     with Gauge() as gauge:
-        volley = load.fire(url, bodies, _MANY)
+        volley = load.fire(url, bodies, _most(wish))
     row = {"resolution": size, **volley.row(), **gauge.row()}
     print(row, flush=True)
     return row
@@ -104,9 +127,13 @@ def _for_pipeline(wish: argparse.Namespace) -> argparse.Namespace:
         resolution="",
         tokens=wish.tokens,
         jobs=wish.jobs,
-        in_flight=str(_MANY),
+        in_flight=str(_most(wish)),
         api_key="",
     )
+
+
+def _most(wish: argparse.Namespace) -> int:
+    return max(sweep.numbers(wish.in_flight))
 
 
 def _profile(name: str) -> tuple[Profile, Vlm]:
@@ -114,8 +141,8 @@ def _profile(name: str) -> tuple[Profile, Vlm]:
     return profile, served.vlm_of(profile)
 
 
-def _save(name: str, about: str, rows: Sequence[Row], wish: argparse.Namespace) -> None:
-    facts = machine() | {"tokens": wish.tokens, "pages": wish.pages, "weights": "random"}
+def _save(name: str, about: str, rows: Sequence[Row], wish: argparse.Namespace, tokens: int = 0) -> None:
+    facts = machine() | {"tokens": tokens or wish.tokens, "pages": wish.pages, "weights": "random"}
     result = Result(name, about, tuple(rows), facts)
     print(f"\n{about}\n{result.table()}\n", result.save(wish.out), flush=True)
 
@@ -130,13 +157,15 @@ def main() -> None:
     parser.add_argument("--qwen", default="")
     parser.add_argument("--python", type=Path)
     parser.add_argument("--random", action="store_true", help="the folders hold no weights")
-    parser.add_argument("--steps", default="default,tuned,vlm")
+    parser.add_argument("--steps", default="flags,sizes,pipeline,vlm,plain")
+    parser.add_argument("--in-flight", default="1,16,64,256")
+    parser.add_argument("--recipe", action="append", default=[], help="key=value for GLM-OCR")
     parser.add_argument("--pages", type=int, default=1000)
     parser.add_argument("--tokens", type=int, default=512)
     parser.add_argument("--jobs", type=int, default=8)
     parser.add_argument("--out", type=Path, default=Path("bench-results"))
     wish = parser.parse_args()
-    steps = {"default": default, "tuned": tuned, "vlm": vlm}
+    steps = {"flags": flags, "sizes": sizes, "pipeline": whole, "vlm": vlm, "plain": plain}
     for name in wish.steps.split(","):
         with tempfile.TemporaryDirectory(prefix="pm-") as folder:
             steps[name](wish, Path(folder))

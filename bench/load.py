@@ -112,7 +112,10 @@ def body(picture: Path, vlm: Vlm, tokens: int, *, exact: bool = True) -> bytes:
 
 
 def fire(url: str, bodies: Sequence[bytes], in_flight: int, api_key: str = "") -> Volley:
-    """Send all bodies, at most `in_flight` at once, and wait for the last answer."""
+    """Send all bodies, at most `in_flight` at once, and wait for the last answer.
+
+    Of several servers, named with commas between them, each gets an equal share of what is in flight.
+    """
     return asyncio.run(_fire(url, bodies, in_flight, api_key))
 
 
@@ -121,23 +124,25 @@ async def _fire(url: str, bodies: Sequence[bytes], in_flight: int, api_key: str)
     if api_key:
         headers["Authorization"] = f"Bearer {api_key}"
     limits = httpx.Limits(max_connections=in_flight, max_keepalive_connections=in_flight)
+    urls = url.split(",")
     waiting = iter(bodies)
     shots: list[Shot] = []
 
-    async with httpx.AsyncClient(base_url=url, headers=headers, limits=limits, timeout=_DEADLINE_S) as client:
+    async with httpx.AsyncClient(headers=headers, limits=limits, timeout=_DEADLINE_S) as client:
 
-        async def lane() -> None:
-            shots.extend([await _shoot(client, content) for content in waiting])
+        async def lane(number: int) -> None:
+            server = urls[number % len(urls)]
+            shots.extend([await _shoot(client, server, content) for content in waiting])
 
         started = time.perf_counter()
-        await asyncio.gather(*(lane() for _ in range(min(in_flight, len(bodies)))))
+        await asyncio.gather(*(lane(number) for number in range(min(in_flight, len(bodies)))))
         return Volley(in_flight, time.perf_counter() - started, tuple(shots))
 
 
-async def _shoot(client: httpx.AsyncClient, content: bytes) -> Shot:
+async def _shoot(client: httpx.AsyncClient, url: str, content: bytes) -> Shot:
     started = time.perf_counter()
     try:
-        answer = await client.post("/v1/chat/completions", content=content)
+        answer = await client.post(f"{url}/v1/chat/completions", content=content)
     except httpx.HTTPError as error:
         return Shot(time.perf_counter() - started, error=type(error).__name__)
     seconds = time.perf_counter() - started

@@ -1,6 +1,6 @@
 """The same model in Transformers: what a server is compared with. Runs in the environment that holds vLLM.
 
-    python bench/plain.py MODEL PICTURE… --tokens N --batches 1,20 [--random]
+    python bench/plain.py MODEL PICTURE… --tokens N [--batches 1,20] [--rounds 2] [--random]
 
 Prints a JSON row for each batch size: requests a second when so many are generated together, the best that
 plain Transformers can do with so many in flight. `--random`: weights are made up from the configuration.
@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("pictures", nargs="+")
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--batches", default="1,20")
-    parser.add_argument("--requests", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=2, help="so many batches of each size")
     parser.add_argument("--prompt", default="Describe the picture.")
     parser.add_argument("--random", action="store_true")
     wish = parser.parse_args()
@@ -48,8 +48,8 @@ def main() -> None:
     )
     pictures = [Image.open(path).convert("RGB") for path in wish.pictures]
 
-    def generate(batch: int) -> None:
-        images = [[pictures[n % len(pictures)]] for n in range(batch)]
+    def generate(batch: int, first: int = 0) -> None:
+        images = [[pictures[(first + n) % len(pictures)]] for n in range(batch)]
         inputs = processor(text=[text] * batch, images=images, return_tensors="pt", padding=True).to("cuda")
         with torch.inference_mode():
             model.generate(**inputs, max_new_tokens=wish.tokens, min_new_tokens=wish.tokens, do_sample=False)
@@ -57,13 +57,12 @@ def main() -> None:
 
     generate(1)
     for batch in (int(part) for part in wish.batches.split(",")):
-        rounds = max(1, wish.requests // batch)
         started = time.perf_counter()
-        for _ in range(rounds):
-            generate(batch)
+        for number in range(wish.rounds):
+            generate(batch, number * batch)
         seconds = time.perf_counter() - started
-        row = {"batch": batch, "requests": rounds * batch, "wall_s": round(seconds, 2)}
-        row["pages_per_s"] = round(rounds * batch / seconds, 4)
+        row = {"batch": batch, "requests": wish.rounds * batch, "wall_s": round(seconds, 2)}
+        row["pages_per_s"] = round(wish.rounds * batch / seconds, 4)
         row["gpu_memory_mb"] = torch.cuda.max_memory_allocated() // 2**20
         sys.stdout.write(json.dumps(row) + "\n")
         sys.stdout.flush()

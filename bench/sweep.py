@@ -25,13 +25,22 @@ _LEAST_PAGES = 8
 
 
 def sweep(url: str, bodies: Sequence[bytes], widths: Sequence[int], api_key: str = "") -> Iterator[Row]:
-    """One row for each number of requests in flight; slow ones get fewer pages."""
-    load.check(url, bodies[:_LEAST_PAGES], api_key)
+    """One row for each number of requests in flight; slow ones get fewer pages.
+
+    Each row has pages of its own as long as there are some: a server that keeps what it has seen answers the
+    same page faster.
+    """
+    load.check(url, bodies[-_LEAST_PAGES:], api_key)
+    fresh = list(bodies)
     for width in widths:
         count = min(len(bodies), max(_LEAST_PAGES, width * 4))
+        if len(fresh) >= width * 2:
+            count = min(count, len(fresh))
+        seen = max(0, count - len(fresh))
+        chosen, fresh = [*fresh[:count], *bodies[:seen]], fresh[count:]
         with Gauge() as gauge:
-            volley = load.fire(url, bodies[:count], width, api_key)
-        yield {**volley.row(), **gauge.row()}
+            volley = load.fire(url, chosen, width, api_key)
+        yield {**volley.row(), "seen_before": seen, **gauge.row()}
 
 
 def main() -> None:

@@ -120,7 +120,7 @@ def test_a_report_holds_no_script_and_loads_nothing() -> None:
     )
     assert "<script" not in text
     assert not re.findall(r"""(?:src|href)=["'](?!#)|url\(|@import""", text)
-    assert text.count("<section") == 5
+    assert text.count("<section") == 7
     ET.fromstring(re.findall("<svg.*?</svg>", text, re.DOTALL)[0])
 
 

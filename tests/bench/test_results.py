@@ -181,7 +181,7 @@ def test_plain_transformers_take_what_the_round_on_a_gpu_gives_them(monkeypatch:
         raise ConfigurationError("no model here")
 
     monkeypatch.setattr(plain, "open_model", open_model)
-    words = ["/weights", "a.png", "b.png", "--tokens", "128", "--batches", "1,20", "--requests", "20"]
+    words = ["/weights", "a.png", "b.png", "--tokens", "128", "--batches", "1,20", "--rounds", "2"]
     monkeypatch.setattr(sys, "argv", ["plain.py", *words, "--random"])
     with pytest.raises(ConfigurationError, match="no model here"):
         plain.main()

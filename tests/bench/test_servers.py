@@ -51,6 +51,29 @@ def test_a_volley_sends_every_body_and_never_more_at_once_than_wished(picture: P
     assert 0.02 <= row["p50_s"] <= row["p95_s"] <= row["p99_s"]
 
 
+def test_servers_side_by_side_share_what_is_in_flight(picture: Path) -> None:
+    body = load.body(picture, toys.vlm(), 40)
+    with (
+        ScriptedVllm(Said("A page.", seconds=0.02)) as one,
+        ScriptedVllm(Said("A page.", seconds=0.02)) as two,
+    ):
+        volley = load.fire(f"{one.url},{two.url}", [body] * 8, 4)
+        assert (volley.failed, len(one.entries) + len(two.entries)) == (0, 8)
+        assert max(one.most_open, two.most_open) <= 2
+
+
+def test_a_sweep_sends_pages_that_the_server_has_not_seen_while_there_are_some(
+    picture: Path,
+) -> None:
+    bodies = [load.body(picture, toys.vlm(), tokens) for tokens in range(40, 60)]
+    with ScriptedVllm(Said("A page.")) as server:
+        rows = list(sweep.sweep(server.url, bodies, [1, 2, 8]))
+        sent = [entry.asked.max_tokens for entry in server.entries]
+    assert [(row["pages"], row["seen_before"]) for row in rows] == [(8, 0), (8, 0), (20, 16)]
+    assert sorted(sent[:8]) == list(range(52, 60)), "the server is warmed up with what comes last"
+    assert sorted(sent[8:24]) == list(range(40, 56))
+
+
 def test_requests_without_an_answer_are_counted_and_cost_no_latency(picture: Path) -> None:
     body = load.body(picture, toys.vlm(), 40)
     with ScriptedVllm([Said("A page.", tokens=5), overloaded()]) as server:
@@ -71,7 +94,7 @@ def test_the_key_is_sent_where_there_is_one(picture: Path) -> None:
 
 def test_a_sweep_has_a_row_for_each_number_in_flight(server: ScriptedVllm, picture: Path) -> None:
     rows = list(sweep.sweep(server.url, [load.body(picture, toys.vlm(), 40)] * 12, [1, 2]))
-    assert [(row["in_flight"], row["pages"]) for row in rows] == [(1, 8), (2, 8)]
+    assert [(row["in_flight"], row["pages"]) for row in rows] == [(1, 8), (2, 4)]
     assert all("cores_busy" in row for row in rows)
 
 
@@ -164,18 +187,20 @@ def test_gains_are_shares_of_the_first_step() -> None:
 def gpu_wish(out: Path) -> argparse.Namespace:
     return argparse.Namespace(
         documents=[toys.TYPED], glm="/weights", qwen="/weights", python=None, random=True,
-        pages=1, tokens=32, jobs=1, out=out,
+        pages=1, tokens=32, jobs=1, in_flight="1,2", recipe=["x_height_px=8"], out=out,
     )  # fmt: skip
 
 
-def test_the_round_on_a_gpu_measures_the_defaults_without_the_profile_s_flags(
+def test_the_round_on_a_gpu_holds_the_profile_s_flags_against_the_defaults(
     planned: list[dict[str, Any]], in_process: None, tmp_path: Path
 ) -> None:
-    gpu.default(gpu_wish(tmp_path / "out"), tmp_path)
-    assert planned[0]["is_bare"]
-    assert planned[0]["extra"] == ["--load-format", "dummy"]
-    saved = result.load(tmp_path / "out" / "gpu-default.json")
-    assert [row["in_flight"] for row in saved.rows] == [1, 16, 64, 256]
+    gpu.flags(gpu_wish(tmp_path / "out"), tmp_path)
+    assert [plan["is_bare"] for plan in planned] == [True, False]
+    assert planned[1]["options"] == ["h200"]
+    assert {tuple(plan["extra"]) for plan in planned} == {("--load-format", "dummy")}
+    for name in ("gpu-default", "gpu-tuned"):
+        saved = result.load(tmp_path / "out" / f"{name}.json")
+        assert [row["in_flight"] for row in saved.rows] == [1, 2]
 
 
 def test_a_row_of_the_round_names_the_size_of_its_pictures(
