@@ -9,7 +9,7 @@ from models.edition import reason
 from models.geometry import Box, Transform
 from models.intake import Registered
 from models.progress import Progress, StageProgress
-from models.reading import Block, BlockType, Reading, ReadingSource, cleaned
+from models.reading import Block, BlockType, Reading, ReadingSource, cleaned, mean_confidence
 from models.stage import STAGE_VERSION, Stage
 from models.text import clean
 from models.verdict import Verdict
@@ -93,6 +93,11 @@ def test_a_cleaned_reading_is_clean_everywhere_and_says_so_once(text: str, cell:
     )
     assert ("text-cleaned" in tidy.notes) == (tidy.blocks != reading.blocks or tidy.engine != cell)
     assert cleaned(tidy) is tidy
+
+
+def test_long_parts_of_a_page_say_more_of_how_sure_it_is() -> None:
+    assert mean_confidence([(0.5, 10), (1.0, 30), (None, 100)]) == pytest.approx(0.875)
+    assert mean_confidence([(None, 5), (0.9, 0)]) is None
 
 
 def test_a_clean_reading_is_handed_back_as_it_is() -> None:

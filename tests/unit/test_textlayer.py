@@ -1,7 +1,10 @@
+import io
 import string
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -11,7 +14,11 @@ from models.page import Word
 from tasks.work import textlayer
 from tasks.work.engines.ppocr import FasterPaddle
 from tasks.work.layerink import grey_of, invisible_share, outside_share
+from tasks.work.lines import Line
 from tests.unit import pages
+from tests.unit.boxes import column
+
+PAPER = Image.new("RGB", (400, 300), "white")
 
 
 def _fault(page: OcrRequest) -> str | None:
@@ -25,6 +32,11 @@ def _proof(page: OcrRequest) -> textlayer.Proof:
     layer = textlayer.look(page, picture, pages.READABLE)
     assert layer is not None
     return textlayer.prove(layer, picture, pages.READABLE, FasterPaddle().lines)
+
+
+def _reading(*texts: str) -> Callable[[bytes], list[Line]]:
+    """An engine that reads these lines whatever it is shown."""
+    return lambda _: column(texts, 0, 0)
 
 
 def test_the_layer_of_a_born_digital_page_has_no_fault(tmp_path: Path) -> None:
@@ -86,6 +98,52 @@ def test_a_layer_in_a_script_that_the_engine_cannot_read_stays_unproven(tmp_path
     russian = {ord(char): 0x430 + ord(char.lower()) - ord("a") for char in string.ascii_letters}
     foreign = pages.with_texts(page, russian)
     assert _proof(foreign) == textlayer.Proof(None, is_read=False)
+
+
+def test_a_layer_that_is_not_believed_or_not_readable_is_not_read() -> None:
+    lines = tuple(column(["A line that says enough"] * 3, 20, 20))
+    for layer in (textlayer.Layer(lines, "mojibake", False), textlayer.Layer(lines, None, True)):
+        proof = textlayer.prove(layer, PAPER, pages.READABLE, _reading("A line that says enough"))
+        assert proof == textlayer.Proof(layer.fault, is_read=False)
+
+
+def test_four_telling_lines_from_top_to_bottom_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(textlayer, "_SAME_LINE", 1.0)
+    texts = [f"{name} is the line of {number}" for number, name in enumerate(["one", "two", "three", "four"])]
+    useless = ["7", "long " * 30, "большая часть in Russian", "a b c"]
+    lines = column([text for pair in zip(texts, useless, strict=True) for text in pair], 20, 20, width=300)
+    upright = Line("written up the margin", Box(2, 10, 12, 200))
+    layer = textlayer.Layer((upright, *reversed(lines)), None, False)
+    assert textlayer.prove(layer, PAPER, pages.READABLE, _reading(*texts)) == textlayer.Proof(
+        None, is_read=True
+    )
+    assert textlayer.prove(layer, PAPER, pages.READABLE, _reading(*texts[:3])).fault == "differs"
+
+
+def test_where_no_line_says_much_the_longest_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(textlayer, "_SAME_LINE", 1.0)
+    layer = textlayer.Layer(tuple(column(["a", "seven", "six", "ab", "nine", "four"], 20, 20)), None, False)
+    assert (
+        textlayer.prove(layer, PAPER, pages.READABLE, _reading("seven", "six", "nine", "four")).fault is None
+    )
+
+
+def test_lines_are_cut_out_whole_and_set_apart() -> None:
+    picture = PAPER.copy()
+    lines = column(["The first line", "The second one"], 20, 20, width=100)
+    for each in lines:
+        picture.paste("black", (20, int(each.box.y0), 120, int(each.box.y1)))
+    sheets: list[Image.Image] = []
+
+    def read(data: bytes) -> list[Line]:
+        sheets.append(Image.open(io.BytesIO(data)).convert("L"))
+        return lines
+
+    textlayer.prove(textlayer.Layer(tuple(lines), None, False), picture, pages.READABLE, read)
+    inked = np.asarray(sheets[0]) < 128
+    borders = np.flatnonzero(np.diff(inked.any(axis=1).astype(int), prepend=0, append=0))
+    assert inked.sum() == 2 * 20 * 100
+    assert np.diff([0, *borders, len(inked)]).tolist() == [17, 20, 20, 20, 17]
 
 
 @pytest.mark.slow
