@@ -142,6 +142,12 @@ def test_gibberish_without_end_is_more_than_the_ink_can_draw() -> None:
     assert codes(page_of(gibberish), replace(PAGE, ink=0.05)) == ["too-much-text"]
 
 
+def test_of_a_blank_page_and_of_a_text_layer_no_ink_is_asked() -> None:
+    gibberish = "".join(random.Random(7).choices("abcdefgh ", k=40_000))
+    assert codes(page_of(gibberish), BLANK) == ["text-on-blank"]
+    assert "too-much-text" not in codes(page_of(gibberish, source=ReadingSource.TEXT_LAYER), PAGE)
+
+
 def test_dense_small_print_is_not_too_much() -> None:
     # The densest page measured: 7,969 characters at 17 % ink.
     words = random.Random(7).choices(LINES.split(), k=1600)
