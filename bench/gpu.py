@@ -99,7 +99,7 @@ def serving(
     is_bare: bool = False,
 ) -> AbstractContextManager[str]:
     """A server of the model for the time of a `with`."""
-    extra = ["--load-format", "dummy"] if wish.random else []
+    extra = [*(["--load-format", "dummy"] if wish.random else []), *wish.flag]
     plan = served.plan(profile, model, wish.python, extra, options=options, is_bare=is_bare)
     return served.serving(plan, folder / "vllm.log")
 
@@ -160,6 +160,7 @@ def main() -> None:
     parser.add_argument("--steps", default="flags,sizes,pipeline,vlm,plain")
     parser.add_argument("--in-flight", default="1,16,64,256")
     parser.add_argument("--recipe", action="append", default=[], help="key=value for GLM-OCR")
+    parser.add_argument("--flag", action="append", default=[], help="more flags for every server")
     parser.add_argument("--pages", type=int, default=1000)
     parser.add_argument("--tokens", type=int, default=512)
     parser.add_argument("--jobs", type=int, default=8)

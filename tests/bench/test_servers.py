@@ -187,7 +187,8 @@ def test_gains_are_shares_of_the_first_step() -> None:
 def gpu_wish(out: Path) -> argparse.Namespace:
     return argparse.Namespace(
         documents=[toys.TYPED], glm="/weights", qwen="/weights", python=None, random=True,
-        pages=1, tokens=32, jobs=1, in_flight="1,2", recipe=["x_height_px=8"], out=out,
+        pages=1, tokens=32, jobs=1, in_flight="1,2", recipe=["x_height_px=8"], flag=["--seed=1"],
+        out=out,
     )  # fmt: skip
 
 
@@ -197,7 +198,7 @@ def test_the_round_on_a_gpu_holds_the_profile_s_flags_against_the_defaults(
     gpu.flags(gpu_wish(tmp_path / "out"), tmp_path)
     assert [plan["is_bare"] for plan in planned] == [True, False]
     assert planned[1]["options"] == ["h200"]
-    assert {tuple(plan["extra"]) for plan in planned} == {("--load-format", "dummy")}
+    assert {tuple(plan["extra"]) for plan in planned} == {("--load-format", "dummy", "--seed=1")}
     for name in ("gpu-default", "gpu-tuned"):
         saved = result.load(tmp_path / "out" / f"{name}.json")
         assert [row["in_flight"] for row in saved.rows] == [1, 2]
