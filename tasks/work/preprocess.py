@@ -21,7 +21,7 @@ from PIL import Image
 from models.document import MediaType
 from models.errors import Code, DocumentRejected, PageFailed
 from models.geometry import Transform
-from models.page import PageFacts, PageImage
+from models.page import PageImage
 from models.recipe import Recipe
 from tasks.work import blank, deskew, drawable, look, sizing
 from tasks.work.drawable import Drawable
@@ -59,12 +59,12 @@ class _Plan(NamedTuple):
 def preprocess_page(  # noqa: PLR0917 (a pool passes arguments by position)
     path: Path,
     media_type: MediaType,
-    page: PageFacts | int,
+    page_no: int,
     recipe: Recipe,
     store_root: Path,
     passwords: Sequence[str] = (),
 ) -> PageImage:
-    """Prepare page `page` (or the page of these facts) as `recipe` says and put it into the store.
+    """Prepare a page as `recipe` says and put it into the store.
 
     The image is upright, straight where the recipe asks for it, and as large as its resolution, pixels and
     grid say. Pictures are enlarged only to the recipe's fewest pixels or when tiny, up to 4 times, and a
@@ -73,7 +73,6 @@ def preprocess_page(  # noqa: PLR0917 (a pool passes arguments by position)
 
     Raises PageFailed (render-failed, too-large, needs-password); StoreFull; EnvironmentFault; SourceGone.
     """
-    page_no = page if isinstance(page, int) else page.page_no
     try:
         if media_type is MediaType.PDF:
             source = drawable.of_pdf(path, page_no, recipe, tuple(passwords))

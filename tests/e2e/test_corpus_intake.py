@@ -73,8 +73,8 @@ def _images(
     options = {"timeout_s": 60, "timeout_code": Code.RENDER_TIMEOUT}
     pages = pool.submit(split_pages, path, media_type, 1, last, passwords, **options).result()  # type: ignore[arg-type]
     return [
-        pool.submit(preprocess_page, path, media_type, page, Recipe(), store, passwords, **options).result()  # type: ignore[arg-type]
-        for page in pages
+        pool.submit(preprocess_page, path, media_type, number, Recipe(), store, passwords, **options).result()  # type: ignore[arg-type]
+        for number in range(1, len(pages) + 1)
     ]
 
 

@@ -32,7 +32,7 @@ def request(path: Path, home: Path, policy: TextLayerPolicy = "check", page_no: 
     recipe = Recipe(text_layer=policy)
     media_type = sniff(path)
     (facts,) = split_pages(path, media_type, page_no, page_no)
-    image = preprocess_page(path, media_type, facts, recipe, home)
+    image = preprocess_page(path, media_type, page_no, recipe, home)
     where = Store(home).path(image.sha256, image.suffix)
     return OcrRequest(image, where, facts.width_pt, facts.height_pt, recipe, facts.words)
 

@@ -102,7 +102,9 @@ class OwnPages:
     def _prepared(self, resolution: str) -> list[OcrRequest | None]:
         recipe = self.profile.recipe().with_options([f"resolution={resolution}", "text_layer=ignore"])
         with closing(WorkerPool(self.jobs)) as pool:
-            jobs = [(page.path, page.media_type, page.facts, recipe, self.store) for page in self.pages]
+            jobs = [
+                (page.path, page.media_type, page.facts.page_no, recipe, self.store) for page in self.pages
+            ]
             images = self._each(pool, preprocess_page, jobs)
         return [
             self._request(page, recipe, image) if image is not None else None
