@@ -77,6 +77,7 @@ def complain(*lines: str) -> None:
 
 def unexpected(error: Exception, *, debug: bool) -> Exit:
     """Tell of an error that is none of ours, and say with which code to end."""
+    _flush_output()
     known = as_environment(error) or as_argument(error, _typed())
     if debug:
         traceback.print_exception(error, file=sys.stderr)
@@ -91,6 +92,14 @@ def unexpected(error: Exception, *, debug: bool) -> Exit:
         f"       {os.environ.get('PAGEMILL_HOME', '~/.local/share/pagemill')}/logs/pagemill.log.",
     )
     return Exit.INTERNAL
+
+
+def _flush_output() -> None:
+    """What cannot be written must not be tried again at the end: Python would end with a code of its own."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _forget_output()
 
 
 def _forget_output() -> None:

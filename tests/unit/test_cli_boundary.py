@@ -1,6 +1,7 @@
 """The border to the shell: what becomes of errors inside a command."""
 
 import errno
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -157,9 +158,13 @@ def test_closed_streams_are_written_to_nobody(monkeypatch: pytest.MonkeyPatch) -
         assert not out.isatty()
 
 
-def test_help_that_finds_no_room_is_told_without_a_traceback() -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_help_that_finds_no_room_is_told_without_a_traceback(unbuffered: str) -> None:
     with Path("/dev/full").open("w") as full:
-        words = [sys.executable, "-m", "cli.main", "--help"]
-        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        words, env = (
+            [sys.executable, "-m", "cli.main", "--help"],
+            os.environ | {"PYTHONUNBUFFERED": unbuffered},
+        )
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=env)
     assert done.returncode == Exit.ENVIRONMENT
     assert done.stderr.startswith("Error: No space left")
