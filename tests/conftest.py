@@ -1,14 +1,26 @@
 """One real Postgres a session, empty tables a test."""
 
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from hypothesis import settings
 
 from db import embedded, migrate, tables
 from db.engine import Database
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The same on every machine: however busy it is, and whatever its owner has set for Prefect."""
+    # Without limits in seconds, and with the same examples each time.
+    settings.load_profile("ci")
+    # Profiles of one's own may name a server, and a home may be missing.
+    folder = tempfile.TemporaryDirectory(prefix="pm-")
+    os.environ["PREFECT_HOME"] = folder.name
+    config.add_cleanup(folder.cleanup)
 
 
 @pytest.fixture(scope="session")
