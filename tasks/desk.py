@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 
+from models.engine import OcrRequest
 from models.errors import Code, EngineUnavailable, EnvironmentFault, PageFailed, PagemillError, TransientError
 from models.reading import Reading
 from models.work import CachedReading, PageToRead
@@ -17,12 +18,15 @@ from tasks.mill import Mill
 from tasks.requests import request_of
 from tasks.validate import judge
 from tasks.work.custom import find_profile
+from tasks.work.ladder import FIRST, Step
 from tasks.work.regions_asked import joined_regions
 
 log = logging.getLogger(__name__)
 
 WHOLE = "whole"
 """Step of a page that was to be asked by regions and was not: it has but one, or could not be cut."""
+LAYER = Step(0, "text-layer")
+"""First try at a page whose text layer is preferred to a served model."""
 _LEAST_SILENCE_S = 60.0
 _LOOK_S = 0.5
 """Between two looks for pages whose time is up."""
@@ -53,16 +57,27 @@ class Desk:
             reading = replace(known.reading, seconds=0.0)
             self.ended.append(Ended(judge(item, request, reading, mill.profile, known.id)))
             return
-        by_regions = request.recipe.regions != "off"
-        page = PageInHand(item, request, mill.profile.name, parts=() if by_regions else (request,))
+        is_made_first = self._prefers_layer(request) or request.recipe.regions != "off"
+        page = PageInHand(item, request, mill.profile.name, parts=() if is_made_first else (request,))
         before = self._broken_off.pop(item.claim.id, None)
         if before is not None:
             page.tries, page.step = before.tries, before.tries[-1].step
         self.hand.add(page)
         if before is not None:
             self._climb(page)
-        elif by_regions:
-            self._ladder.by_regions(request).add_done_callback(lambda done: self._when_made(page, done))
+        elif self._prefers_layer(request):
+            page.step = LAYER
+            self._make(page, self._ladder.from_layer(request))
+        elif is_made_first:
+            self._make(page, self._ladder.by_regions(request))
+
+    def _prefers_layer(self, request: OcrRequest) -> bool:
+        """Whether the text layer comes before the model. Engines of our own look at it themselves."""
+        is_preferred = self._mill.profile.vlm is not None and request.recipe.text_layer == "prefer"
+        return is_preferred and bool(request.words)
+
+    def _make(self, page: PageInHand, future: Future[Made]) -> None:
+        future.add_done_callback(lambda done: self._when_made(page, done))
 
     def answered(self, page: PageInHand, future: Future[Reading]) -> None:
         """A part of a page is done."""
@@ -89,9 +104,7 @@ class Desk:
             if not page.tries:
                 if isinstance(error, EnvironmentFault):
                     raise
-                log.info("as a whole document=%d page=%d: %s", *_place(page), error)
-                page.parts = (replace(page.first, trial=replace(page.first.trial, rung=WHOLE)),)
-                self.hand.fresh.append(page)
+                self._ask_otherwise(page, error)
                 return
             log.warning("no step=%s document=%d page=%d: %s", page.step.name, *_place(page), error)
             self._climb(page)
@@ -102,6 +115,18 @@ class Desk:
         else:
             page.parts = made
             (self.hand.again if page.is_retry else self.hand.fresh).append(page)
+
+    def _ask_otherwise(self, page: PageInHand, error: Exception) -> None:
+        """What was to be made for a first try cannot be: a layer that is not sane is read, regions as one."""
+        log.info("no %s document=%d page=%d: %s", page.step.name, *_place(page), error)
+        is_layer, page.step = page.step is LAYER, FIRST
+        if is_layer and page.first.recipe.regions != "off":
+            self.hand.preparing.add(page)
+            self._make(page, self._ladder.by_regions(page.first))
+            return
+        trial = page.first.trial if is_layer else replace(page.first.trial, rung=WHOLE)
+        page.parts = (replace(page.first, trial=trial),)
+        self.hand.fresh.append(page)
 
     def expire(self) -> None:
         """End steps of pages that have had all the seconds they may have.
@@ -163,8 +188,7 @@ class Desk:
         else:
             log.info("next step=%s document=%d page=%d", step.name, *_place(page))
             self.hand.preparing.add(page)
-            future = self._ladder.begin(page, step)
-            future.add_done_callback(lambda done: self._when_made(page, done))
+            self._make(page, self._ladder.begin(page, step))
 
     def _end(self, page: PageInHand, how: Ended) -> None:
         self.hand.drop(page)

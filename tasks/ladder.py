@@ -10,7 +10,7 @@ from db import pages
 from models.claim import Claim
 from models.engine import OcrRequest
 from models.errors import Code, PageFailed, PagemillError
-from models.page import PageImage, Word
+from models.page import PageImage
 from models.reading import Reading
 from tasks.hand import PageInHand
 from tasks.mill import Mill
@@ -66,6 +66,21 @@ class Ladder:
             crash_code=Code.RENDER_CRASH,
         )
 
+    def from_layer(self, request: OcrRequest) -> Future[Made]:
+        """The page's text layer instead of an answer. The future raises PageFailed where it is not sane."""
+        mill = self._mill
+        if not request.words or request.recipe.text_layer == "ignore":
+            raise PageFailed(
+                "The page has no text layer, or the recipe does not look at it.", Code.OCR_FAILED
+            )
+        return mill.render_pool.submit(
+            layer_reading,
+            request,
+            mill.profile.scripts,
+            timeout_s=mill.settings.render_timeout_s,
+            timeout_code=Code.OCR_TIMEOUT,
+        )
+
     def _begun(self, page: PageInHand, step: Step) -> Future[Made]:
         rung = step.rung
         if rung is None:
@@ -81,7 +96,7 @@ class Ladder:
         if rung.kind == "larger":
             return self._larger(page.item.claim, request, rung.factor)
         if rung.kind == "text-layer":
-            return self._from_layer(page.item.facts.words, request)
+            return self.from_layer(replace(request, words=page.item.facts.words))
         if rung.kind == "sampling":
             return _done((request,))
         grid = request.recipe.grid_px
@@ -115,20 +130,6 @@ class Ladder:
             crash_code=Code.RENDER_CRASH,
         )
         return _untimed(drawn)
-
-    def _from_layer(self, words: tuple[Word, ...], request: OcrRequest) -> Future[Made]:
-        mill = self._mill
-        if not words or request.recipe.text_layer == "ignore":
-            raise PageFailed(
-                "The page has no text layer, or the recipe does not look at it.", Code.OCR_FAILED
-            )
-        return mill.render_pool.submit(
-            layer_reading,
-            replace(request, words=words),
-            mill.profile.scripts,
-            timeout_s=mill.settings.render_timeout_s,
-            timeout_code=Code.OCR_TIMEOUT,
-        )
 
     def _pictures(
         self,

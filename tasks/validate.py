@@ -6,13 +6,14 @@ from models.reading import Reading, cleaned
 from models.verdict import PageUnderCheck
 from models.work import PageResult, PageToRead
 from tasks.work.checks import check, verdict
+from tasks.work.layercheck import compared
 
 
 def judge(
     page: PageToRead, request: OcrRequest, reading: Reading, profile: Profile, cached_from: int | None = None
 ) -> PageResult:
     """`reading` with its findings and verdict, as the ledger keeps it: clean, whatever an engine says."""
-    reading = cleaned(reading)
+    reading = compared(cleaned(reading), request, profile)
     findings = check(reading, PageUnderCheck.of(request, profile, page.facts.notes))
     return PageResult(
         claim=page.claim,
