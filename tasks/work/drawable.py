@@ -81,6 +81,8 @@ def of_pdf(path: Path, page_no: int, recipe: Recipe, passwords: tuple[str, ...])
     if print_ and print_.density:
         natural = min(ceiling, max(print_.density, _wanted(width, height, recipe)))
     page = Drawable(width, height, 1.0, ceiling, natural, _LOW_DPI / 72, draw, draw, print_)
+    if print_ and not print_.density:
+        return page
     scan = _scan(pdf.whole_jpeg(path, page_no, passwords))
     return _of_scan(page, scan, recipe) if scan else page
 

@@ -3,7 +3,8 @@
 import re
 from typing import Any
 
-_HIDDEN = re.compile(rb"\bBT\b.*?\bET\b", re.DOTALL)
+_MOST_BYTES = 500_000
+"""A page of recognised words under its scan takes 10 to 100 KB."""
 _CLIPS = re.compile(rb"\b[4-7]\s+Tr\b")
 _OPERATORS = frozenset({b"q", b"Q", b"cm", b"Do", b"ri"})
 """What a page does that shows one picture. Anything else may cut it, cover it or make it pale."""
@@ -31,11 +32,18 @@ def whole_jpeg(page: Any) -> bytes | None:
 
 
 def _only_picture(content: bytes) -> str:
-    """Name of the one picture that a page shows and does nothing else; else empty."""
-    words = _HIDDEN.sub(b" ", content).split()
-    names = [words[place - 1] for place, word in enumerate(words) if word == b"Do" and place]
-    is_plain = all(word in _OPERATORS or _OPERAND.fullmatch(word) for word in words)
-    if len(names) != 1 or not is_plain or _CLIPS.search(content):
+    """Name of the one picture that a page shows, if it does nothing else but write; else empty."""
+    words = content.split() if len(content) <= _MOST_BYTES else []
+    names, last, is_text = list[bytes](), b"", False
+    for word in words:
+        if word in {b"BT", b"ET"}:
+            is_text = word == b"BT"
+        elif not is_text and word not in _OPERATORS and not _OPERAND.fullmatch(word):
+            return ""
+        elif word == b"Do":
+            names.append(last)
+        last = word
+    if len(names) != 1 or is_text or _CLIPS.search(content):
         return ""
     return names[0].removeprefix(b"/").decode("latin-1")
 

@@ -79,6 +79,8 @@ def test_a_page_that_is_a_jpeg_is_known_and_its_text_layer_does_not_matter(
         lambda page: page.insert_image((0, 0, 50, 50), stream=factories.picture_bytes(SPARSE, "JPEG")),
         _said(b"0 0 100 100 re W n"),
         _said(b"BT 7 Tr /F1 12 Tf (cut) Tj ET"),
+        _said(b"BT (never ended) Tj"),
+        _said(b"q " * 200_000 + b"Q " * 200_000),
         _said(b"/GS0 gs"),
         _said(b"-1 0 0 1 612 0 cm"),
         _said(b"0.5 0 0 0.5 0 0 cm"),
