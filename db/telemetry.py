@@ -19,6 +19,20 @@ def save(connection: sa.Connection, run_id: int, samples: Sequence[Sample]) -> N
         connection.execute(sa.insert(t), [asdict(sample) | {"run_id": run_id} for sample in samples])
 
 
+def thin_out(connection: sa.Connection, days: int) -> int:
+    """Of runs that ended more than `days` ago keep one sample a device, which says that it was there.
+
+    Says how many samples went.
+    """
+    run, first = tables.run, t.alias("first")
+    limit = sa.func.now() - sa.func.make_interval(0, 0, 0, days)
+    old = sa.select(run.c.id).where(run.c.ended_at < limit)
+    kept = sa.select(sa.func.min(first.c.id)).where(first.c.run_id.in_(old))
+    kept = kept.group_by(first.c.run_id, first.c.device)
+    gone = sa.delete(t).where(t.c.run_id.in_(old), t.c.id.not_in(kept))
+    return connection.execute(gone).rowcount
+
+
 def queues(connection: sa.Connection, profile: str) -> dict[Stage, tuple[int, int]]:
     """Pieces of work of a profile that are ready, and that are in hand, for each stage that has any."""
     c = tables.claim

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from db import backfills, claims, invariants, pictures
+from db import backfills, claims, invariants, pictures, telemetry
 from db.engine import Database
 from models.invariant import Upkeep, Violation
 from models.settings import Settings
@@ -22,6 +22,8 @@ from tasks.work.machine import machine
 log = logging.getLogger(__name__)
 
 _AT_ONCE = 500
+_SAMPLES_DAYS = 30
+"""A run that goes on for a day leaves 50 MB of samples, which nobody looks at in detail for long."""
 _PICTURE = re.compile(r"([0-9a-f]{64})\.\w+")
 _PART = re.compile(r"\.part-.+")
 _RESULT = re.compile(rf"({'|'.join(Stage)})-\d+-[0-9a-f]{{64}}")
@@ -37,8 +39,9 @@ def keep_house(
     ended = database.run(backfills.end)
     images, image_bytes = purge_images(database, settings.store, images_days)
     purged = purge_results(results, results_days)
+    samples = database.run(lambda conn: telemetry.thin_out(conn, _SAMPLES_DAYS))
     violations = check_ledger(database)
-    log.info("maintained leases=%d images=%d results=%d", leases, images, purged)
+    log.info("maintained leases=%d images=%d results=%d samples=%d", leases, images, purged, samples)
     return Upkeep(
         leases=leases,
         backfills=ended,

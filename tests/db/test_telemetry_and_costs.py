@@ -3,6 +3,7 @@
 import datetime as dt
 
 import pytest
+import sqlalchemy as sa
 
 from db import claims, costs, runs, telemetry, timings
 from db.engine import Database
@@ -131,3 +132,21 @@ def test_timings_show_what_devices_did_but_not_the_queues(library: Database) -> 
     keep(library, sample("gpu:0", 0.9), Sample("stage:ocr", NOON, 1.0, queued=40, in_hand=8))
     report = library.run(lambda conn: timings.report(conn, "stage"))
     assert [use.device for use in report.devices] == ["gpu:0"]
+
+
+def test_of_runs_that_ended_long_ago_one_sample_a_device_is_kept(library: Database) -> None:
+    for run_id in (1, new_run(library)):
+        keep(library, *[sample("gpu:0", 0.5)] * 3, *[sample("gpu:1", 0.5)] * 2, run_id=run_id)
+    assert library.run(lambda conn: telemetry.thin_out(conn, 30)) == 0
+    ended = sa.text("UPDATE run SET ended_at = now() - interval '31 days' WHERE id = 1")
+    library.run(lambda conn: conn.execute(ended))
+    assert library.run(lambda conn: telemetry.thin_out(conn, 30)) == 3
+    assert library.run(lambda conn: telemetry.thin_out(conn, 30)) == 0
+    counts = [
+        {use.device: use.samples for use in library.run(lambda c, r=r: telemetry.uses(c, r))} for r in (1, 2)
+    ]
+    assert counts == [{"gpu:0": 1, "gpu:1": 1}, {"gpu:0": 3, "gpu:1": 2}]
+
+
+def new_run(database: Database) -> int:
+    return database.run(lambda conn: runs.start(conn, "ingest", None, {}))
