@@ -229,6 +229,6 @@ def test_a_folder_that_cannot_be_written_is_told(folder: Path) -> None:
 def test_a_long_log_is_put_aside(tmp_path: Path) -> None:
     kept = keeper.Keeper(tmp_path, "one", ["true"])
     kept.log.write_bytes(b"x" * 10_000_001)
-    kept._mind_log()
+    keeper.mind_log(kept.log)
     assert kept.log.stat().st_size == 0
     assert (tmp_path / "one.log.1").stat().st_size == 10_000_001

@@ -166,3 +166,11 @@ def listeners(port: int) -> set[int]:
         for connection in psutil.net_connections("tcp4")
         if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid
     }
+
+
+def test_its_log_does_not_grow_without_bound(watched: Supervised) -> None:
+    with watched.log.open("ab") as log:
+        log.truncate(11_000_000)
+    watched.tick()
+    assert watched.log.stat().st_size < 10_000
+    assert watched.log.with_suffix(".log.1").exists()

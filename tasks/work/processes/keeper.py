@@ -64,7 +64,7 @@ class Keeper:
             if got is not None and got.si_signo != signal.SIGCHLD:
                 self.is_stopping = True
                 os.kill(child, signal.SIGTERM)
-            self._mind_log()
+            mind_log(self.log)
 
     def _rest(self) -> None:
         """The pause before the next start; a signal to end ends it."""
@@ -74,11 +74,13 @@ class Keeper:
             self.is_stopping = got is not None and got.si_signo != signal.SIGCHLD
         self.pause_s = min(self.pause_s * 2, _MOST_PAUSE_S)
 
-    def _mind_log(self) -> None:
-        # Whoever writes holds the file open to append: it is copied and emptied, not moved away.
-        if self.log.exists() and self.log.stat().st_size > _LOG_BYTES:
-            shutil.copyfile(self.log, self.log.with_suffix(".log.1"))
-            os.truncate(self.log, 0)
+
+def mind_log(log: Path) -> None:
+    """Keep a log from growing without bound; the part before is LOG.1."""
+    # Whoever writes holds the file open to append: it is copied and emptied, not moved away.
+    if log.exists() and log.stat().st_size > _LOG_BYTES:
+        shutil.copyfile(log, log.with_suffix(".log.1"))
+        os.truncate(log, 0)
 
 
 def main() -> None:

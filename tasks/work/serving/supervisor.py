@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 
+from tasks.work.processes.keeper import mind_log
 from tasks.work.serving.gate import Audition, Gate
 from tasks.work.serving.plan import Server
 from tasks.work.serving.proof import Proof, prove
@@ -102,6 +103,7 @@ class Supervised:
             return
         if self._process is None or self.state is State.GIVEN_UP:
             return
+        mind_log(self.log)
         if self._process.poll() is not None:
             self._fell(f"the process ended with {self._process.returncode}")
         elif self.state is State.STARTING:
