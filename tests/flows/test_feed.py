@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from bench.drain import WaitingEngine, Wish, measure_afresh, report, seed
+from bench.drain import Wish, measure_afresh, report, seed
+from flows import lines
 from flows.lines import ocr_lines
 from models import profiles
+from models.claim import Claim
 from models.engine import OcrEngine, OcrRequest
 from models.errors import DatabaseBusy
 from models.profile import Profile
@@ -25,6 +27,7 @@ from tasks import feed, keeping
 from tasks.drain import drain
 from tasks.feed import Feed
 from tasks.mill import Mill
+from tasks.preprocess import preprocess_batch
 from tasks.work.engines.fake import Awaiting, Delayed, FakeEngine, said
 from tests import factories
 from tests.flows.yard import Yard, saying
@@ -57,11 +60,13 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
-def test_slots_are_filled_across_the_borders_of_batches(yard: Yard) -> None:
-    engine = WaitingEngine(16, 0.4, 0.0, 160)
+def test_pages_of_a_batch_that_are_late_hold_up_no_other_batch(yard: Yard) -> None:
+    until = time.monotonic() + 60
+    late = Awaiting(lambda: len(engine.requests) == 160 or time.monotonic() > until, said("late"))
+    engine = FakeEngine([late] * 15, default=said("Words on paper"), slots=16)
     read_all(mill_for(yard, engine, 160))
-    assert engine.filled >= 0.9
-    assert len(yard.rows("reading")) == engine.requests_seen == 160
+    assert time.monotonic() < until
+    assert len(yard.rows("reading")) == 160
 
 
 def test_pages_are_committed_in_groups_and_soon(yard: Yard, batches: list[int]) -> None:
@@ -102,17 +107,20 @@ def test_an_engine_that_gets_more_slots_is_given_more_pages(yard: Yard) -> None:
     mill.close()
 
 
-def test_the_first_page_is_sent_while_others_are_still_being_prepared(yard: Yard) -> None:
+def test_the_first_page_is_sent_while_others_are_still_to_be_prepared(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
     factories.write(yard.inbox / "a.pdf", factories.pdf(*(f"page {number}" for number in range(20))))
-    prepared: list[int] = []
+    engine, until = FakeEngine(default=said("Words on paper")), time.monotonic() + 60
 
-    def script(_request: object) -> Reading:
-        if not prepared:
-            prepared.append(len(yard.rows("page_image")))
-        return said("Words on paper")
+    def prepare(mill: Mill, claimed: list[Claim]) -> None:
+        while yard.rows("page_image") and not engine.requests and time.monotonic() < until:
+            time.sleep(0.02)
+        preprocess_batch(mill, claimed)
 
-    assert len(yard.ingest(FakeEngine(script)).requests) == 20
-    assert prepared[0] <= 8
+    monkeypatch.setattr(lines, "preprocess_batch", prepare)
+    assert len(yard.ingest(engine).requests) == 20
+    assert time.monotonic() < until
 
 
 def test_pages_that_take_long_are_told_with_their_time(
@@ -232,20 +240,22 @@ def test_a_page_that_is_prepared_wakes_the_reader_at_once(yard: Yard) -> None:
 
 def test_bad_pages_take_a_share_of_the_slots_while_others_wait(yard: Yard) -> None:
     rungs = (Rung(kind="sampling"), Rung(kind="sampling", sampling={"temperature": 0.5}))
-    profile = PROFILE.model_copy(update={"ladder": rungs, "finds_lines": False})
+    profile = PROFILE.model_copy(update={"ladder": rungs, "finds_lines": False, "batch_pages": 60})
 
-    def script(request: OcrRequest) -> Delayed:
-        is_bad = request.trial.rung != "first" or len(firsts()) <= 12
-        return Delayed(0.3, said("")) if is_bad else Delayed(0.05, said("Words on paper"))
+    def script(request: OcrRequest) -> Reading | Awaiting:
+        is_again = request.trial.rung != "first"
+        return again if is_again else said("" if len(firsts()) <= 12 else "Words on paper")
 
     def firsts() -> list[int]:
         return [at for at, one in enumerate(engine.requests) if one.trial.rung == "first"]
 
+    until = time.monotonic() + 60
+    again = Awaiting(lambda: len(firsts()) == 60 or time.monotonic() > until, said(""))
     engine = FakeEngine(script, slots=8)
     read_all(mill_for(yard, engine, 60, profile))
     assert len(engine.requests) == 60 + 2 * 12
-    # All have been sent for the first time when few were sent again: one slot of eight is for those.
-    assert firsts()[-1] < 60 + 8
+    # All have been sent for the first time while one was sent again: one slot of eight is for those.
+    assert firsts()[-1] <= 60
     assert sorted({row.attempts for row in yard.rows("reading")}) == [1, 3]
 
 
