@@ -24,7 +24,8 @@ REJECTED = "layer-rejected:"
 """Note on a reading, followed by the fault: unmapped, mojibake, mixed-scripts, invisible, incomplete,
 outside-page, differs."""
 UNPROVEN = "layer-unproven"
-"""Note: the layer was taken although the engine cannot read its script, so no line was compared."""
+"""Note: the layer was taken and no line of it was read: the engine cannot read its script, or is a served
+model, which is asked for whole pages only."""
 
 # More letters than this in scripts the engine cannot read: its own reading says nothing about the layer.
 _FOREIGN = 0.2
