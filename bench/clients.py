@@ -2,7 +2,8 @@
 
     python -m bench.peers.install --envs FOLDER
     python -m bench.clients DOCUMENT… --envs FOLDER [--pages 60] [--each 6] [--slots 16] [--seconds 2]
-        [--profile chandra-2] [--jobs 2] [--clients pagemill,docling] [--kinds text,scan] [--out FOLDER]
+        [--profile chandra-2] [--recipe KEY=VALUE …] [--jobs 2] [--clients pagemill,docling]
+        [--kinds text,scan] [--out FOLDER]
 
 All get the same PDF files, each kind of page apart, and the same OpenAI-compatible server: a double in a
 process of its own that answers every page after the same time with as many tokens. So what is measured is the
@@ -52,6 +53,8 @@ class Setting:
     profile: str = "chandra-2"
     """Of pagemill; Chandra 2 is what the others read with where they can choose."""
     jobs: int = 2
+    recipe: tuple[str, ...] = ()
+    """Further options of pagemill's recipe."""
     clients: tuple[str, ...] = (OURS, *(peer.name for peer in PEERS))
 
 
@@ -64,7 +67,11 @@ def measure(sets: Iterable[Pages], setting: Setting, folder: Path) -> Result:
             rows += with_ratios(found)
     facts = machine() | _versions(setting)
     facts |= {"slots": setting.slots, "seconds": setting.seconds, "cores": os.cpu_count()}
-    facts |= {"profile": setting.profile, "load": round(os.getloadavg()[0], 1)}
+    facts |= {
+        "profile": setting.profile,
+        "recipe": " ".join(setting.recipe),
+        "load": round(os.getloadavg()[0], 1),
+    }
     return Result("clients", "clients at one server: CPU seconds a page", tuple(rows), facts)
 
 
@@ -139,7 +146,9 @@ def _ours(setting: Setting, server: Server, place: Path) -> Runner:
     def ingest(task: Task, log: Path) -> tuple[Cost, float]:
         words = ["ingest", str(task.folder), "--profile", profile.name, "--jobs", str(setting.jobs)]
         before = _database_s(home)
-        spent = run(child.command(*words, "--recipe", "text_layer=ignore"), variables, log, fine=_FINE)
+        for option in ("text_layer=ignore", *setting.recipe):
+            words += ["--recipe", option]
+        spent = run(child.command(*words), variables, log, fine=_FINE)
         return spent, _database_s(home) - before
 
     return ingest
@@ -173,9 +182,8 @@ def _versions(setting: Setting) -> dict[str, Value]:
 def main() -> None:
     """Measure, print, save."""
     wish = _arguments()
-    setting = Setting(
-        wish.envs, wish.slots, wish.seconds, wish.profile, wish.jobs, tuple(wish.clients.split(","))
-    )
+    chosen = tuple(wish.recipe), tuple(wish.clients.split(","))
+    setting = Setting(wish.envs, wish.slots, wish.seconds, wish.profile, wish.jobs, *chosen)
     with tempfile.TemporaryDirectory(prefix="pm-") as name:
         folder = Path(name)
         kinds = wish.kinds.split(",")
@@ -197,6 +205,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--profile", default="chandra-2")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--recipe", nargs="+", default=[], metavar="KEY=VALUE", help="of pagemill")
     parser.add_argument("--clients", default=",".join(Setting(Path()).clients))
     parser.add_argument("--kinds", default=",".join(KINDS), help="of pages")
     parser.add_argument("--out", type=Path, default=Path("bench-results"))

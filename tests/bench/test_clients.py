@@ -201,7 +201,8 @@ def test_pagemill_and_another_client_read_the_same_pages_at_one_server(
 ) -> None:
     monkeypatch.setattr(clients, "PEERS", (TOY,))
     (text,) = (one for one in gather([toys.TYPED], 2, 2, tmp_path / "pages", ["text"]))
-    setting = clients.Setting(envs, slots=2, seconds=0.05, jobs=1, clients=("pagemill", "toy"))
+    recipe = ("orient=false",)
+    setting = clients.Setting(envs, 2, 0.05, jobs=1, recipe=recipe, clients=("pagemill", "toy"))
     ours, theirs = clients.measure([text], setting, tmp_path / "work").rows
     assert "failed" not in ours | theirs
     assert (ours["requests"], theirs["requests"]) == (text.pages, 1)
