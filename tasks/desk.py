@@ -118,7 +118,7 @@ class Desk:
 
     def _ask_otherwise(self, page: PageInHand, error: Exception) -> None:
         """What was to be made for a first try cannot be: a layer that is not sane is read, regions as one."""
-        log.info("no %s document=%d page=%d: %s", page.step.name, *_place(page), error)
+        log.info("asked otherwise document=%d page=%d: %s", *_place(page), error)
         is_layer, page.step = page.step is LAYER, FIRST
         if is_layer and page.first.recipe.regions != "off":
             self.hand.preparing.add(page)
