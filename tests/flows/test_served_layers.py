@@ -2,6 +2,7 @@
 
 import pymupdf
 import pytest
+from PIL import Image
 
 from models import profiles
 from models.document import DocumentStatus
@@ -10,6 +11,7 @@ from models.verdict import Verdict
 from tasks.work.engines.fake import FakeEngine, said
 from tests import factories
 from tests.flows.yard import Yard
+from tests.unit.paperwork import two_columns
 
 pytestmark = pytest.mark.slow
 
@@ -25,9 +27,9 @@ def glm(yard: Yard) -> Yard:
     return yard
 
 
-def hidden(layer: str) -> bytes:
+def hidden(layer: str, picture: Image.Image | None = None) -> bytes:
     """A scan whose text layer stands where there is no ink."""
-    with pymupdf.open(stream=factories.scan_pdf(factories.picture("Salt herring"))) as document:
+    with pymupdf.open(stream=factories.scan_pdf(picture or factories.picture("Salt herring"))) as document:
         page = document[0]
         page.insert_text((20, page.rect.height - 20), layer, fontsize=6, render_mode=3)
         return bytes(document.tobytes())
@@ -94,3 +96,13 @@ def test_pages_without_a_sane_layer_are_read_though_layers_are_preferred(glm: Ya
     engine = glm.ingest(FakeEngine(default=said("Salt herring")), PREFER)
     assert len(engine.requests) == 2
     assert {request.trial.rung for request in engine.requests} == {"first"}
+
+
+def test_a_page_whose_preferred_layer_is_not_sane_is_asked_for_by_regions_where_that_is_wished(
+    glm: Yard,
+) -> None:
+    glm.settings = glm.settings.model_copy(update={"render_timeout_s": 120.0})
+    factories.write(glm.inbox / "a.pdf", hidden(OTHER, two_columns()))
+    engine = glm.ingest(FakeEngine(default=said("A region of the page")), (*PREFER, "regions=layout"))
+    assert len(engine.requests) >= 2
+    assert all(request.region is not None for request in engine.requests)
