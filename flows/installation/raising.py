@@ -10,10 +10,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
+import psutil
 from prefect.client.orchestration import SyncPrefectClient
 from pydantic import SecretStr
 
-from db import embedded
+from db import embedded, postmaster
 from db.engine import open_database
 from flows.installation import api, database, deployments, pools, services, state
 from flows.installation.machines import check_name
@@ -31,6 +32,7 @@ _PORT = 4200
 _SERVER_S = 180.0
 _WORKER_S = 120.0
 _GRACE_S = 15.0
+_RUNS_S = 30.0
 _LOOK_S = 0.3
 
 
@@ -109,6 +111,8 @@ def up(settings: Settings, wish: Wish, given: Mapping[str, str], tell: Callable[
 def down(settings: Settings, tell: Callable[[str], None]) -> bool:
     """End everything that `up` started on this home, Postgres last; says whether there was anything."""
     with state.changing(settings) as folder:
+        if ended := end_runs(folder):
+            tell(f"Flow runs stopped: {ended}.")
         names = [name for name in services.names_in(folder) if processes.stop(name, folder, _GRACE_S)]
         for name in names:
             tell(f"{name} stopped.")
@@ -116,6 +120,26 @@ def down(settings: Settings, tell: Callable[[str], None]) -> bool:
         if stopped:
             tell("Postgres stopped.")
         return bool(names) or stopped
+
+
+def end_runs(folder: Path, most_s: float = _RUNS_S) -> int:
+    """End the flow runs that workers of a run folder have under way, gently; says how many there were.
+
+    A worker that ends kills its runs at once. What they held would count as a crash of that work.
+    """
+    workers = [found for name in (services.CPU, services.GPU) if (found := processes.running(name, folder))]
+    runs: list[psutil.Process] = []
+    for worker in workers:
+        with contextlib.suppress(psutil.Error):
+            children = psutil.Process(worker.child).children()
+            runs += [child for child in children if "prefect.engine" in child.cmdline()]
+    for run in runs:
+        with contextlib.suppress(psutil.Error):
+            run.terminate()
+    until = time.monotonic() + most_s
+    while any(postmaster.lives(run.pid) for run in runs) and time.monotonic() < until:
+        time.sleep(_LOOK_S)
+    return len(runs)
 
 
 @contextlib.contextmanager

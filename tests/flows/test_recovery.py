@@ -151,6 +151,7 @@ def test_a_full_disk_ends_the_run_and_costs_no_page_a_try(yard: Yard, small_disk
     assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
 
 
+@pytest.mark.slow
 def test_a_page_whose_picture_is_gone_has_it_made_anew_and_is_read(yard: Yard) -> None:
     factories.write(yard.inbox / "a.pdf", factories.pdf("ONE", "TWO"))
     gone = iter([PictureGone("The page image is missing from the store.")])
@@ -167,3 +168,23 @@ def test_a_page_whose_picture_is_gone_has_it_made_anew_and_is_read(yard: Yard) -
     codes = [row.code for row in yard.rows("stage_run", stage="ocr") if row.code]
     assert codes == ["picture-gone"]
     assert check_ledger(yard.database) == ()
+
+
+@pytest.mark.slow
+def test_a_run_that_is_under_way_when_a_newer_version_migrates_comes_to_its_end(yard: Yard) -> None:
+    factories.write(yard.inbox / "a.pdf", factories.pdf("ONE", "TWO"))
+    names = ("claim", "reading", "document", "run")
+
+    def alter(how: str) -> None:
+        statements = [sa.text(f"ALTER TABLE {name} {how}") for name in names]
+        yard.database.run(lambda conn: [conn.execute(one) for one in statements])
+
+    def answer(_: OcrRequest) -> Answer:
+        alter("ADD COLUMN IF NOT EXISTS newer INTEGER")
+        return said("Words on paper")
+
+    try:
+        yard.ingest(FakeEngine(answer))
+        assert yard.document("a.pdf").status is DocumentStatus.COMPLETE
+    finally:
+        alter("DROP COLUMN newer")
