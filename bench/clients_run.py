@@ -3,7 +3,6 @@
 import json
 import os
 import resource
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 import psutil
 
 from bench.peers.server import Asking
+from bench.served import free_port
 from bench.watch import CpuClock
 from tasks.work.serving.supervisor import end_group
 
@@ -111,7 +111,7 @@ class Server:
 @contextmanager
 def serving(slots: int, seconds: float) -> Iterator[Server]:
     """The server for the time of a `with`."""
-    command = [sys.executable, "-m", "bench.peers.server", "--port", str(_free_port())]
+    command = [sys.executable, "-m", "bench.peers.server", "--port", str(free_port())]
     command += ["--slots", str(slots), "--seconds", str(seconds)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         # Leaving closes its input, which ends it.
@@ -121,9 +121,3 @@ def serving(slots: int, seconds: float) -> Iterator[Server]:
 def _reaped_s() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

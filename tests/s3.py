@@ -1,6 +1,5 @@
 """An S3-compatible server on this machine: moto's, over real HTTP."""
 
-import socket
 import subprocess
 import sys
 import time
@@ -12,14 +11,9 @@ from contextlib import contextmanager
 import fsspec
 import pytest
 
+from bench.served import free_port
+
 _PATIENCE_S = 60.0
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """A whole installation on this machine, as `pagemill up` makes it."""
 
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ import psycopg
 from prefect.client.orchestration import SyncPrefectClient
 from pydantic import SecretStr
 
+from bench.served import free_port
 from db import embedded
 from flows.installation import raising
 from flows.installation.api import open_client
@@ -81,9 +81,3 @@ def installation() -> Iterator[Installation]:
             yield made
         finally:
             raising.down(made.settings, lambda _: None)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port

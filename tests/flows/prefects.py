@@ -17,7 +17,7 @@ import pytest
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun
 
-from tests.flows.installed import free_port
+from bench.served import free_port
 
 
 @contextmanager

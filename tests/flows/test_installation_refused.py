@@ -11,6 +11,7 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
+from bench.served import free_port
 from db import embedded
 from flows.installation import raising, services
 from flows.installation.database import VARIABLE, asyncpg_url, check_chosen, prefect_database
@@ -18,7 +19,6 @@ from flows.installation.wish import Wish
 from models.errors import Code, ConfigurationError, DatabaseUnreachable, EnvironmentFault, PagemillError
 from models.settings import load_settings
 from tasks.work import processes
-from tests.flows.installed import free_port
 
 _NOWHERE = "postgresql://me:hunter2@127.0.0.1:1/mill"
 

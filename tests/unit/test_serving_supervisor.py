@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +12,7 @@ import httpx
 import psutil
 import pytest
 
+from bench.served import free_port
 from tasks.work.doubles.vllm_server import Model, ScriptedVllm
 from tasks.work.doubles.vllm_server.app import Mood
 from tasks.work.serving.plan import Plan
@@ -27,12 +27,6 @@ from tests.unit.stand_in import program
 pytestmark = pytest.mark.slow
 
 PATIENCE = Patience(start_s=120, proof_s=4.0, stall_s=0.6, idle_proof_s=0.4, stop_s=5, starts=2)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def plan(folder: Path, **changes: object) -> Plan:

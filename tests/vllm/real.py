@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import httpx
 
+from bench.served import free_port
 from tests.vllm.install import PYTHON
 
 PATIENCE_S = 900.0
@@ -33,14 +33,6 @@ FLAGS = [
     *("--enforce-eager", "--distributed-executor-backend", "uni", "--kv-cache-memory-bytes", "128M"),
     *("--max-model-len", "4096", "--max-num-seqs", "4", "--limit-mm-per-prompt", '{"image": 2, "video": 0}'),
 ]
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @dataclass

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from bench.served import free_port
 from flows.installation import raising
 from models.settings import load_settings
 from tests import factories
@@ -15,7 +16,7 @@ from tests.e2e.shell import Shell
 from tests.served import until
 from tests.vllm.conftest import TINY_OCR
 from tests.vllm.install import PYTHON
-from tests.vllm.real import ENVIRONMENT, FLAGS, PATIENCE_S, free_port
+from tests.vllm.real import ENVIRONMENT, FLAGS, PATIENCE_S
 from tests.vllm.test_drain import LINES, print_pdf, reads
 
 # What the driver's tool says of a GPU: vLLM's build for the CPU does not mind.
