@@ -86,7 +86,7 @@ def test_what_ends_a_run_before_there_is_work_ends_its_scan(
     def ended(_: Mill) -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ingest, "register_roots", lambda *_: heard.append(mill.stopping.wait(30)))
+    monkeypatch.setattr(ingest, "register_roots", lambda *_: heard.append(mill.stopping.wait(300)))
     monkeypatch.setattr(ingest, "is_done", ended)
     with pytest.raises(KeyboardInterrupt):
         ingest.work_off(mill, [yard.inbox], recipe_id)
