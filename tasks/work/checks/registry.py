@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 
 from models.limits import CheckLimits
-from models.notes import REPAIRS
 from models.reading import Reading
 from models.verdict import Finding, PageUnderCheck, Severity
 from tasks.work.checks import fields, formulas, languages, neighbours, repeats, rules, structure, wording
 from tasks.work.checks.case import Case, Sighting
 from tasks.work.checks.kinds import Check, DocumentCheck, Named
+from tasks.work.checks.remarks import remark
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
 # What a ladder of retries does, and a person can ask for.
@@ -270,6 +270,4 @@ def _finding(one: Named, seen: Sighting) -> Finding:
 
 
 def _note(code: str) -> Finding:
-    if code in REPAIRS:
-        return Finding(code, Severity.INFO, "The answer had to be mended before it could be read.")
-    return Finding(code, Severity.INFO, "Noted while the page was prepared or read.")
+    return Finding(code, Severity.INFO, remark(code))
