@@ -1,7 +1,7 @@
 """Pages as an office scanner makes them: drawn from documents, blurred, on noisy paper, as full-page JPEGs.
 
 Documents by turns in grey and in colour, 200 dpi. Noise has a deviation of 4 grey levels, coloured where the
-scan is, blur a radius of 0.6 px; JPEG quality 75 gives files of 0.6 to 1.2 MB a page.
+scan is, blur a radius of 0.6 px; JPEG quality 75 makes 0.4 MB a page.
 """
 
 import io
