@@ -1,16 +1,14 @@
 """The same flows against a real Prefect server: recorded, cached by content, equal in result."""
 
 import json
-import os
 import socket
-import subprocess
-import sys
 import urllib.request
 
 import pytest
 
 from models.document import DocumentStatus
 from tests import factories
+from tests.e2e.shell import Shell
 from tests.flows.prefects import artifacts_of
 from tests.flows.yard import Yard
 
@@ -60,14 +58,8 @@ def test_what_prefect_keeps_is_used_again_by_content(yard: Yard, server: str, po
 
 def _ingest(yard: Yard, server: str, postgres: str, code: int = 0) -> int:
     """The command as a user with both servers runs it; the id of its run."""
-    env = os.environ | {
-        "PAGEMILL_HOME": str(yard.home),
-        "PAGEMILL_DATABASE_URL": postgres,
-        "PAGEMILL_VECTORS": "false",
-        "PREFECT_API_URL": server,
-    }
-    command = [sys.executable, "-m", "cli.main", "ingest", str(yard.inbox)]
-    done = subprocess.run(command, env=env, check=False, capture_output=True, text=True)
+    env = {"PAGEMILL_DATABASE_URL": postgres, "PAGEMILL_VECTORS": "false", "PREFECT_API_URL": server}
+    done = Shell(yard.home).run("ingest", yard.inbox, **env)
     assert done.returncode == code, done.stderr
     run_id: int = yard.rows("run")[-1].id
     return run_id
