@@ -111,8 +111,7 @@ def up(settings: Settings, wish: Wish, given: Mapping[str, str], tell: Callable[
 def down(settings: Settings, tell: Callable[[str], None]) -> bool:
     """End everything that `up` started on this home, Postgres last; says whether there was anything."""
     with state.changing(settings) as folder:
-        if ended := end_runs(folder):
-            tell(f"Flow runs stopped: {ended}.")
+        end_runs(folder)
         names = [name for name in services.names_in(folder) if processes.stop(name, folder, _GRACE_S)]
         for name in names:
             tell(f"{name} stopped.")
