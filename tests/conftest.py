@@ -12,15 +12,16 @@ from hypothesis import settings
 from db import embedded, migrate, tables
 from db.engine import Database
 
+# The same on every machine: examples are the same each time and have no limit in seconds; Prefect, which reads
+# its settings as it is imported, finds no profile that names a server, and a home that it can write.
+settings.load_profile("ci")
+PREFECT_HOME = tempfile.TemporaryDirectory(prefix="pm-", ignore_cleanup_errors=True)
+os.environ["PREFECT_HOME"] = PREFECT_HOME.name
 
-def pytest_configure(config: pytest.Config) -> None:
-    """The same on every machine: however busy it is, and whatever its owner has set for Prefect."""
-    # Without limits in seconds, and with the same examples each time.
-    settings.load_profile("ci")
-    # Profiles of one's own may name a server, and a home may be missing.
-    folder = tempfile.TemporaryDirectory(prefix="pm-")
-    os.environ["PREFECT_HOME"] = folder.name
-    config.add_cleanup(folder.cleanup)
+
+def pytest_unconfigure() -> None:
+    """Leave nothing behind."""
+    PREFECT_HOME.cleanup()
 
 
 @pytest.fixture(scope="session")
