@@ -12,8 +12,8 @@ from hypothesis import settings
 from db import embedded, migrate, tables
 from db.engine import Database
 
-# The same on every machine: examples are the same each time and have no limit in seconds; Prefect, which reads
-# its settings as it is imported, finds no profile that names a server, and a home that it can write.
+# The same on every machine: examples are the same each time and have no limit in seconds; Prefect, which
+# reads its settings as it is imported, finds no profile that names a server, and a home that it can write.
 settings.load_profile("ci")
 PREFECT_HOME = tempfile.TemporaryDirectory(prefix="pm-", ignore_cleanup_errors=True)
 os.environ["PREFECT_HOME"] = PREFECT_HOME.name
