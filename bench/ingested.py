@@ -68,6 +68,8 @@ def ingest(documents: Sequence[Path], served: Served, home: Path, profile: Profi
         variables = {"PAGEMILL_HOME": str(home), "PAGEMILL_OCR_URL": server.url, "PAGEMILL_VECTORS": "false"}
         environ = child.environ(profile, **variables)
         words = ["ingest", *map(str, documents), "--profile", profile.name, "--jobs", str(served.jobs)]
+        # What a double says differs from every text layer: each page would be looked into as one in doubt.
+        words += ["--recipe", "text_layer=ignore"]
         started = time.monotonic()
         with (home / "ingest.log").open("wb") as log:
             process = psutil.Popen(child.command(*words), env=environ, stdout=log, stderr=subprocess.STDOUT)

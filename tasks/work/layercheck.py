@@ -53,6 +53,8 @@ def _is_of_the_page(request: OcrRequest, profile: Profile) -> bool:
 def _layer(request: OcrRequest, profile: Profile) -> textlayer.Layer | None:
     try:
         with Image.open(request.path) as picture:
+            # Only ink is looked at: a JPEG's colours need not be decoded.
+            picture.draft("L", None)
             return textlayer.look(request, picture, profile.scripts)
     except OSError:
         # The picture was purged since it was sent: nothing can be said of the layer.
