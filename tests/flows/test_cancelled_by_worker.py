@@ -77,6 +77,8 @@ def variables(yard: Yard, postgres: str, vllm: ScriptedVllm) -> dict[str, str]:
 def begin(yard: Yard, postgres: str, vllm: ScriptedVllm) -> UUID:
     """Ask for a run that reads the inbox; nobody waits."""
     wish: dict[str, Any] = {"paths": [str(yard.inbox)], "profile": "glm-ocr", "settle_s": 0, "jobs": 1}
+    # What the server says is not what stands on the pages.
+    wish["options"] = ["text_layer=ignore"]
     jobs = {"env": variables(yard, postgres, vllm)}
     made = run_deployment("ingest/adhoc", parameters=wish, job_variables=jobs, timeout=0, as_subflow=False)
     assert isinstance(made, FlowRun)
@@ -128,6 +130,7 @@ def test_a_command_beside_a_run_shares_its_work_and_its_server_and_no_page_is_re
     run = begin(yard, postgres, vllm)
     wait_for_readings(yard, 2)
     command = [*PAGEMILL, "ingest", str(mine), "--profile", "glm-ocr", "--jobs", "1", "--json"]
+    command += ["--recipe", "text_layer=ignore"]
     # No server of Prefect is named to it: it works in its own process.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PREFECT_")}
     environment |= variables(yard, postgres, vllm)
