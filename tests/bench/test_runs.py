@@ -126,7 +126,8 @@ def test_a_run_is_watched_from_its_first_request_to_its_last_page() -> None:
     assert done.postgres_s > 0
     assert 50 < float(str(row["command_peak_mb"])) < 2_000
     assert done.first_picture_s > 0
-    assert 0 < done.filled <= 1
+    # Nothing was filled between first and last request where all came in the same moment.
+    assert 0 <= done.filled <= 1
 
 
 def test_pages_are_taken_out_of_documents_by_kind(tmp_path: Path) -> None:
