@@ -113,7 +113,7 @@ def test_cpu_time_of_children_counts_and_that_of_others_does_not(tmp_path: Path)
 
 
 def test_how_a_client_failed_is_told_with_its_last_words(tmp_path: Path) -> None:
-    script = "import sys; print('one'); sys.exit('no GPU here')"
+    script = "import sys; print('one', flush=True); sys.exit('no GPU here')"
     cost = run([sys.executable, "-c", script], {}, tmp_path / "log")
     assert cost.failed == "ended with 1: no GPU here"
     assert not run([sys.executable, "-c", "exit(3)"], {}, tmp_path / "log", fine=(0, 3)).failed

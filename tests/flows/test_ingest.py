@@ -74,6 +74,7 @@ def test_an_answer_cut_at_the_limit_is_never_good_nor_searchable(yard: Yard) -> 
 
 def test_a_page_that_renders_for_ever_is_given_up_and_the_rest_goes_on(yard: Yard) -> None:
     factories.write(yard.inbox / "a.pdf", factories.endless_pdf(before=1, after=1))
+    yard.settings = yard.settings.model_copy(update={"render_timeout_s": 5.0})
     engine = yard.ingest()
     document = yard.document("a.pdf")
     assert (document.status, document.code) == (DocumentStatus.PARTIAL, "render-timeout")
