@@ -57,13 +57,15 @@ def stopping_on_signals(run: Run, told: Callable[[], None]) -> Iterator[threadin
     at once loses no work: what was leased comes free again, a third one does not wait for that.
     """
     interrupted, ending = threading.Event(), threading.Event()
+    # A signal may come in the midst of a line; only another thread can wait for its end.
+    teller = threading.Thread(target=told, daemon=True)
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         if interrupted.is_set():
             _end_at_once(run, ending)
         interrupted.set()
         run.stop.set()
-        told()
+        teller.start()
 
     before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
     try:
@@ -75,6 +77,8 @@ def stopping_on_signals(run: Run, told: Callable[[], None]) -> Iterator[threadin
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        if teller.ident:
+            teller.join()
 
 
 def _end_at_once(run: Run, ending: threading.Event) -> None:

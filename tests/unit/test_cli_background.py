@@ -49,6 +49,20 @@ def test_a_signal_stops_the_run_gently_and_is_told_once(number: signal.Signals) 
     assert told == ["stopping"]
 
 
+def test_a_signal_in_the_midst_of_a_line_is_told_after_it() -> None:
+    run, line, said = background.start(until_stopped), threading.Lock(), list[str]()
+
+    def tell() -> None:
+        with line:
+            said.append("stopping")
+
+    with background.stopping_on_signals(run, tell), line:
+        os.kill(os.getpid(), signal.SIGINT)
+        run.ended.result(PATIENCE_S)
+        said.append("the line")
+    assert said == ["the line", "stopping"]
+
+
 def test_without_a_signal_nothing_was_interrupted() -> None:
     run = background.start(until_stopped)
     with background.stopping_on_signals(run, lambda: None) as interrupted:
