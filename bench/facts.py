@@ -61,12 +61,17 @@ def open_nvml() -> Any:
 
 
 def server(url: str, api_key: str = "") -> dict[str, Value]:
-    """The version and the model that the server at `url` tells, if any; what it does not tell is left out."""
+    """The version and the model that the server at `url` tells, if any; what it does not tell is left out.
+
+    Of several, with commas between them, the first is asked.
+    """
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     told: dict[str, Value] = {}
     if not url:
         return told
-    with httpx.Client(base_url=url, headers=headers, timeout=_ASK_S, trust_env=False) as client:
+    with httpx.Client(
+        base_url=url.split(",", maxsplit=1)[0], headers=headers, timeout=_ASK_S, trust_env=False
+    ) as client:
         with suppress(httpx.HTTPError, ValueError, KeyError):
             told["vllm"] = str(client.get("/version").raise_for_status().json()["version"])
         with suppress(httpx.HTTPError, ValueError, KeyError, IndexError):

@@ -77,8 +77,10 @@ def vlm(wish: argparse.Namespace, folder: Path) -> None:
 
 
 def plain(wish: argparse.Namespace, folder: Path) -> None:
-    """Both models in plain Transformers, on the pictures and with the replies that vLLM had."""
+    """The models that there are, in plain Transformers, on pictures and with replies as vLLM had them."""
     for name, model, tokens in (("ostrakon", wish.qwen, _FEW_TOKENS), ("glm-ocr", wish.glm, wish.tokens)):
+        if not model:
+            continue
         options = wish.recipe if name == "glm-ocr" else ()
         paths = made(_profile(name)[0], wish, folder, *options)[:_PLAIN_PAGES]
         command = [str(wish.python or sys.executable), str(Path(__file__).with_name("plain.py")), model]

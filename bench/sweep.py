@@ -95,7 +95,9 @@ def parser(about: str | None) -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("profile")
     made.add_argument("documents", nargs="+", type=Path)
-    made.add_argument("--url", default="", help="a server that runs; else one is started")
+    made.add_argument(
+        "--url", default="", help="a server that runs, or several with commas; else one is started"
+    )
     made.add_argument("--api-key", default="")
     made.add_argument("--model", default="", help="weights for the server that is started")
     made.add_argument("--python", type=Path, help="Python of the environment that holds vLLM")

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -202,6 +203,24 @@ def test_the_round_on_a_gpu_holds_the_profile_s_flags_against_the_defaults(
     for name in ("gpu-default", "gpu-tuned"):
         saved = result.load(tmp_path / "out" / f"{name}.json")
         assert [row["in_flight"] for row in saved.rows] == [1, 2]
+
+
+def test_plain_transformers_run_the_models_that_there_are(
+    in_process: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+
+    def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 0, '{"batch": 1, "pages_per_s": 2.0}\n')
+
+    monkeypatch.setattr(subprocess, "run", run)
+    wish = gpu_wish(tmp_path / "out")
+    wish.glm = ""
+    gpu.plain(wish, tmp_path)
+    assert [command[2] for command in asked] == ["/weights"]
+    saved = result.load(tmp_path / "out" / "gpu-transformers-ostrakon.json")
+    assert saved.rows == ({"batch": 1, "pages_per_s": 2.0},)
 
 
 def test_a_row_of_the_round_names_the_size_of_its_pictures(
