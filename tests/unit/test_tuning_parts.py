@@ -41,6 +41,7 @@ def test_choices_are_the_profile_s_options_first_and_nothing_it_does_already() -
     assert "--max-num-batched-tokens 32768" not in found
     assert "--mm-processor-cache-gb 0" not in found
     assert "--mm-processor-cache-gb 4" in found
+    assert "--mm-tensor-ipc torch_shm" in found
     assert not [name for name in found if "awq" in name or "gptq" in name]
 
 
@@ -99,6 +100,14 @@ def test_pages_are_read_so_many_at_once_and_those_that_fail_are_counted(tmp_path
     assert (len(salts), outcome.failed, outcome.tokens_out) == (1, 1, 20)
     assert sorted(filter(None, outcome.texts)) == [f"Page {n}" for n in range(5)]
     assert outcome.pages_per_s == pytest.approx(5 / outcome.seconds)
+
+
+def test_pages_that_nobody_waits_for_have_not_failed(tmp_path: Path) -> None:
+    with ScriptedVllm([Said("Soon", seconds=0.0), Said("Late", seconds=300.0)]) as server:
+        requests = [served.page(tmp_path, n) for n in range(2)]
+        outcome = trial.read(served.PROFILE, server.url, "", requests, 2, most_s=5.0)
+    assert (outcome.read, outcome.unread, outcome.failed) == (1, 1, 0)
+    assert outcome.pages_per_s == pytest.approx(1 / outcome.seconds)
 
 
 def test_a_server_that_dies_of_the_pages_ends_the_measurement(

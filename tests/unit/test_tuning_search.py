@@ -44,7 +44,7 @@ class Written:
         self._flags = flags
         yield "http://here"
 
-    def read(self, url: str, resolution: str, in_flight: int | None) -> Outcome:
+    def read(self, url: str, resolution: str, in_flight: int | None, most_s: float | None) -> Outcome:
         keys = [key for key in (self._flags, resolution, in_flight) if key]
         if self.dies.intersection(keys):
             raise EngineUnavailable("it went away")
@@ -53,10 +53,11 @@ class Written:
         speed = 1.0
         for key in keys:
             speed *= self.speeds.get(key, 1.0)
-        seconds = PAGES / speed
+        seconds = min(PAGES / speed, most_s or PAGES / speed)
         self.clock += seconds
-        wrong = self.other_texts.intersection(keys)
-        return Outcome(seconds, ("Something else entirely",) * PAGES if wrong else TEXTS, 100, 640)
+        texts = ("Something else entirely",) * PAGES if self.other_texts.intersection(keys) else TEXTS
+        done = round(seconds * speed)
+        return Outcome(seconds, texts[:done] + (None,) * (PAGES - done), 100, 640, PAGES - done)
 
     def failed_before(self, flags: tuple[str, ...]) -> str:
         return self.known.get(flags, "")
@@ -83,7 +84,7 @@ def test_what_needs_no_start_is_tried_on_the_untuned_server() -> None:
     best, rows = searched(bench)
     assert bench.starts == [()]
     assert [row.what for row in rows] == [
-        *("untuned", "untuned, again", "resolution fixed", "resolution max", "4 in flight", "8 in flight")
+        *("untuned", "untuned, again", "resolution fixed", "resolution max", "8 in flight", "4 in flight")
     ]
     assert (best.what, best.state, best.pages) == ("untuned", State.MEASURED, PAGES)
     assert rows[0].start_s == START_S
@@ -143,6 +144,27 @@ def test_what_failed_before_or_is_unsafe_is_not_tried() -> None:
     ]  # fmt: skip
 
 
+def test_what_is_far_behind_the_fastest_is_not_waited_for() -> None:
+    bench = Written({"fixed": 2.0, "max": 0.5, SEATS.flags: 0.1})
+    best, rows = searched(bench, SEATS)
+    assert (best.resolution, best.seconds) == ("fixed", PAGES / 2)
+    for what in ("resolution max", "--seats 9"):
+        slow = named(rows, what)
+        assert (slow.state, slow.failed) == (State.SLOWER, 0)
+        assert slow.seconds == 1.5 * best.seconds
+        assert slow.pages < PAGES
+    assert named(rows, "--seats 9").pages_per_s == pytest.approx(0.2, rel=0.2)
+    assert bench.noted == {SEATS.flags: True}
+
+
+def test_fewer_requests_are_tried_until_they_are_slower() -> None:
+    speeds = {64: 0.9, 32: 1.3, 16: 1.0, 8: 0.7, 4: 0.4}
+    best, rows = searched(Written(speeds, pages=128, most_in_flight=64))
+    widths = [row.in_flight for row in rows if row.factor == "in-flight"]
+    assert widths == [64, 32, 16]
+    assert best.in_flight == 32
+
+
 def test_when_the_time_is_used_up_nothing_more_is_started() -> None:
     bench = Written({SEATS.flags: 2.0})
     _, rows = searched(bench, SEATS, BATCH, CACHE, budget_s=600)
@@ -161,7 +183,7 @@ def test_pages_that_cannot_be_made_at_a_resolution_only_end_that_try() -> None:
     bench = Written({"cannot": 1.0})
     _, rows = searched(bench)
     assert named(rows, "resolution max").state is State.FAILED
-    assert rows[-1].what == "8 in flight"
+    assert rows[-1].what == "4 in flight"
 
 
 def test_a_server_that_dies_of_a_width_does_not_end_the_search() -> None:

@@ -18,6 +18,8 @@ _ANYWHERE = (
 )
 _ON_GPU = (
     ("--api-server-count", ("2", "4")),
+    ("--renderer-num-workers", ("4",)),
+    ("--mm-tensor-ipc", ("torch_shm",)),
     ("--gpu-memory-utilization", ("0.95",)),
     ("--quantization", ("fp8",)),
     ("--kv-cache-dtype", ("fp8",)),

@@ -11,6 +11,8 @@ class State(StrEnum):
     MEASURED = "measured"
     DIFFERENT = "too-different"
     """The answers are further from the untuned ones than is allowed, or pages failed that did not before."""
+    SLOWER = "slower"
+    """It was far behind the fastest so far and was not waited for: pages a second until then."""
     FAILED = "failed"
     """The server refused the flags, did not start, or went away while it read."""
     KNOWN = "known-to-fail"

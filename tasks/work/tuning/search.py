@@ -5,6 +5,7 @@ server, each flag on a fresh one, so that no cache knows the pages yet.
 """
 
 import logging
+import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -19,9 +20,11 @@ from tasks.work.tuning.trial import Outcome, distance
 log = logging.getLogger(__name__)
 
 RESOLUTIONS = ("legible", "fixed", "max")
-_WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
+_WIDTHS = (512, 256, 128, 64, 32, 16, 8, 4)
 _LEAST_GAIN = 0.02
 """Less is taken for noise even where two equal measurements agree better."""
+_FAR_BEHIND = 1.5
+"""So many times as long as the fastest took nobody waits for another: on a GPU one slow try costs minutes."""
 UNTUNED = "untuned"
 
 
@@ -47,8 +50,11 @@ class Bench(Protocol):
         """The URL of a server with these flags besides the usual ones. Raises EngineUnavailable."""
         ...
 
-    def read(self, url: str, resolution: str, in_flight: int | None) -> Outcome:
-        """Have all pages read. Raises EngineUnavailable; ConfigurationError for pages not to be made so."""
+    def read(self, url: str, resolution: str, in_flight: int | None, most_s: float | None) -> Outcome:
+        """Have all pages read, for `most_s` seconds at most.
+
+        Raises EngineUnavailable; ConfigurationError for pages not to be made so.
+        """
         ...
 
     def failed_before(self, flags: tuple[str, ...]) -> str:
@@ -77,6 +83,8 @@ class Search:
     _dearest_s: float = 0.0
     """What a start and a measurement have cost at most."""
     _gain: float = _LEAST_GAIN
+    _fastest_s: float = math.inf
+    """What all pages took at best."""
 
     def run(self) -> Row:
         """Search until all is tried or the time is used up; the best row, `untuned` when nothing was better.
@@ -106,7 +114,7 @@ class Search:
         began = self.now()
         with self.bench.serving(()) as url:
             start_s = self.now() - began
-            outcome = self.bench.read(url, self.bench.resolution, None)
+            outcome = self.bench.read(url, self.bench.resolution, None, None)
             self._texts = outcome.texts
             best = self._add(Row(what=UNTUNED, start_s=start_s), outcome, self.bench.resolution, None)
             if best.failed == best.pages:
@@ -132,11 +140,19 @@ class Search:
                     url, Row(what=f"resolution {resolution}", factor="resolution"), resolution, None
                 )
                 best = row if self._is_better(row, best) else best
+        return self._with_widths(url, best)
+
+    def _with_widths(self, url: str, best: Row) -> Row:
+        """From the most requests in flight to fewer, until fewer are slower."""
+        wider = 0.0
         for width in _WIDTHS:
             if width <= min(self.bench.most_in_flight, self.bench.pages // 2) and self._has_time(0):
-                row = Row(what=f"{width} in flight", factor="in-flight")
-                row = self._measure(url, row, best.resolution, width)
+                draft = Row(what=f"{width} in flight", factor="in-flight")
+                row = self._measure(url, draft, best.resolution, width)
                 best = row if self._is_better(row, best) else best
+                if row.pages_per_s < wider * (1 - self._gain):
+                    break
+                wider = row.pages_per_s
         return best
 
     def _try(self, choice: Choice, client: Row, reserve: int) -> Row:
@@ -172,7 +188,7 @@ class Search:
 
     def _measure(self, url: str, draft: Row, resolution: str, in_flight: int | None) -> Row:
         try:
-            outcome = self.bench.read(url, resolution, in_flight)
+            outcome = self.bench.read(url, resolution, in_flight, self._fastest_s * _FAR_BEHIND)
         except EngineUnavailable:
             raise
         except PagemillError as error:
@@ -183,11 +199,14 @@ class Search:
         apart = distance(self._texts, outcome.texts)
         lost = outcome.failed - sum(text is None for text in self._texts)
         is_other = draft.what != f"{UNTUNED}, again" and (apart > self.most_different or lost > 0)
+        state = State.DIFFERENT if is_other else State.SLOWER if outcome.unread else State.MEASURED
+        if state is State.MEASURED:
+            self._fastest_s = min(self._fastest_s, outcome.seconds)
         figures = {
-            "state": State.DIFFERENT if is_other else State.MEASURED,
+            "state": state,
             "resolution": resolution,
             "in_flight": in_flight,
-            "pages": len(outcome.texts),
+            "pages": len(outcome.texts) - outcome.unread,
             "failed": outcome.failed,
             "seconds": outcome.seconds,
             "pages_per_s": outcome.pages_per_s,

@@ -54,10 +54,10 @@ class Stand:
         with visit.serving(plan, log, replace(self.patience, starts=1), lambda _: None) as url:
             yield url
 
-    def read(self, url: str, resolution: str, in_flight: int | None) -> Outcome:
+    def read(self, url: str, resolution: str, in_flight: int | None, most_s: float | None) -> Outcome:
         """Have all pages read. Raises EngineUnavailable; ConfigurationError for pages not to be made so."""
         requests = self.own.at(resolution)
-        return read(self.plan.profile, url, self.plan.api_key, requests, in_flight)
+        return read(self.plan.profile, url, self.plan.api_key, requests, in_flight, most_s=most_s)
 
     def failed_before(self, flags: tuple[str, ...]) -> str:
         """Why these flags failed on this machine with these versions; empty when they did not."""

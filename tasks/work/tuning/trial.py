@@ -3,7 +3,7 @@
 import time
 import uuid
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -27,36 +27,52 @@ class Outcome:
     texts: tuple[str | None, ...]
     tokens_in: int = 0
     tokens_out: int = 0
+    unread: int = 0
+    """Pages that were not waited for: the time for it was over."""
 
     @property
     def failed(self) -> int:
-        """Pages without a reading."""
-        return sum(text is None for text in self.texts)
+        """Pages without a reading though there was time for them."""
+        return sum(text is None for text in self.texts) - self.unread
+
+    @property
+    def read(self) -> int:
+        """Pages with a reading."""
+        return sum(text is not None for text in self.texts)
 
     @property
     def pages_per_s(self) -> float:
         """Pages that were read, over the time that all of them took."""
-        return (len(self.texts) - self.failed) / self.seconds
+        return self.read / self.seconds
 
 
 def read(
-    profile: Profile, url: str, api_key: str, requests: Sequence[OcrRequest], in_flight: int | None
+    profile: Profile,
+    url: str,
+    api_key: str,
+    requests: Sequence[OcrRequest],
+    in_flight: int | None,
+    *,
+    most_s: float | None = None,
 ) -> Outcome:
     """Read all pages at once, `in_flight` requests at a time; None: as the client steers it.
 
-    A page that fails is counted. Raises EngineUnavailable when the server went away meanwhile.
+    After `most_s` seconds the rest is given up. A page that fails is counted. Raises EngineUnavailable when
+    the server went away meanwhile.
     """
     engine = open_engine(_salted(profile), OcrServers((url,), api_key, _AWAY_S, in_flight))
     with closing(engine):
         started = time.perf_counter()
         futures = [engine.submit(request) for request in requests]
-        readings = [_read(future) for future in futures]
+        _, late = wait(futures, most_s)
         seconds = time.perf_counter() - started
+        readings = [None if future in late else _read(future) for future in futures]
     return Outcome(
         seconds,
         tuple(None if reading is None else reading.text for reading in readings),
         sum(reading.tokens_in or 0 for reading in readings if reading),
         sum(reading.tokens_out or 0 for reading in readings if reading),
+        len(late),
     )
 
 
