@@ -127,6 +127,7 @@ def _for_pipeline(wish: argparse.Namespace) -> argparse.Namespace:
     return argparse.Namespace(
         documents=wish.documents,
         resolution="",
+        recipe=wish.recipe,
         tokens=wish.tokens,
         jobs=wish.jobs,
         in_flight=str(_most(wish)),

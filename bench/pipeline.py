@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from bench import child, load, pictures, served
 from bench.ingested import stop
 from bench.result import Journal, Row
-from bench.sweep import numbers, parser, told
+from bench.sweep import numbers, parser, recipe_options, told
 from bench.watch import CpuClock, Gauge
 from db import tables
 from db.engine import open_database
@@ -55,7 +55,7 @@ def ingest(profile: Profile, wish: argparse.Namespace, url: str, home: Path) -> 
     if wish.api_key:
         variables["PAGEMILL_OCR_API_KEY"] = wish.api_key
     environ = child.environ(profile, **variables)
-    options = ["text_layer=ignore"] + ([f"resolution={wish.resolution}"] if wish.resolution else [])
+    options = ["text_layer=ignore", *recipe_options(wish)]
     words = ["ingest", *map(str, wish.documents), "--profile", profile.name, "--jobs", str(wish.jobs)]
     words += [part for option in options for part in ("--recipe", option)]
     with Gauge() as gauge, (home / "ingest.log").open("wb") as log:

@@ -67,7 +67,8 @@ def main() -> None:
 
 def told(wish: argparse.Namespace, url: str) -> dict[str, Value]:
     """What the figures hold for: machine, server, documents, and what was asked for."""
-    asked = {name: getattr(wish, name) for name in ("profile", "pages", "tokens", "resolution")}
+    asked = {name: getattr(wish, name) for name in ("profile", "pages", "tokens")}
+    asked["recipe"] = " ".join(recipe_options(wish))
     flags = {"flags": "none" if wish.bare else "the profile's", "options": " ".join(wish.options)}
     return machine() | facts.server(url, wish.api_key) | facts.documents(wish.documents) | asked | flags
 
@@ -85,9 +86,14 @@ def numbers(text: str) -> list[int]:
 
 def prepared(profile: Profile, wish: argparse.Namespace, folder: Path) -> list[pictures.Picture]:
     """As many page pictures as were wished for, of the documents wished for."""
-    recipe = profile.recipe().with_options([f"resolution={wish.resolution}"] if wish.resolution else [])
+    recipe = profile.recipe().with_options(recipe_options(wish))
     made = pictures.make(pictures.files(wish.documents), recipe, folder, wish.pages, wish.jobs)
     return pictures.repeated(made, wish.pages)
+
+
+def recipe_options(wish: argparse.Namespace) -> list[str]:
+    """What was wished for besides the profile's recipe, as `pagemill ingest --recipe` takes it."""
+    return [*([f"resolution={wish.resolution}"] if wish.resolution else []), *wish.recipe]
 
 
 def parser(about: str | None) -> argparse.ArgumentParser:
@@ -108,6 +114,7 @@ def parser(about: str | None) -> argparse.ArgumentParser:
     made.add_argument("--pages", type=int, default=200)
     made.add_argument("--tokens", type=int, default=512)
     made.add_argument("--resolution", default="", choices=["", "fixed", "legible", "max"])
+    made.add_argument("--recipe", action="append", default=[], help="key=value, as of pagemill ingest")
     made.add_argument("--jobs", type=int, default=2)
     made.add_argument("--out", type=Path, default=Path("bench-results"))
     return made

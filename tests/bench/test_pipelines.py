@@ -34,7 +34,11 @@ def test_a_fixed_profile_answers_with_just_so_many_tokens_and_tries_once() -> No
 def test_the_pipeline_is_measured_against_ready_made_requests(in_process: None, tmp_path: Path) -> None:
     with ScriptedVllm(Said("A short page.", tokens=32)) as server:
         try:
-            rows = list(pipeline.measure(toys.GLM, toys.wish("--in-flight", "2"), server.url, tmp_path))
+            rows = list(
+                pipeline.measure(
+                    toys.GLM, toys.wish("--in-flight", "2", "--recipe", "orient=false"), server.url, tmp_path
+                )
+            )
         finally:
             ingested.stop(tmp_path)
     ingest, raw = pipeline.compared(rows)

@@ -146,12 +146,12 @@ def test_what_a_volley_without_answers_is_measured_at_stays_finite() -> None:
 def test_prepared_pictures_are_repeated_up_to_the_wish_and_sized_as_asked(
     in_process: None, tmp_path: Path
 ) -> None:
-    full, small = (
-        sweep.prepared(toys.GLM, toys.wish("--pages", "3", "--resolution", size), tmp_path)
-        for size in ("max", "legible")
+    full, small, least = (
+        sweep.prepared(toys.GLM, toys.wish("--pages", "3", *asked), tmp_path)
+        for asked in (("--resolution", "max"), ("--resolution", "legible"), ("--recipe", "x_height_px=7"))
     )
-    assert len(full) == len(small) == 3
-    assert full[0].width_px > small[0].width_px
+    assert len(full) == len(small) == len(least) == 3
+    assert full[0].width_px > small[0].width_px > least[0].width_px
 
 
 @pytest.mark.slow
