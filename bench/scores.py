@@ -99,9 +99,11 @@ class Score:
         return [Marked(name, page.page_no, page.any_order, page.verdict) for page in self.pages]
 
 
-def score(truth: Truth, engine: OcrEngine, profile: Profile, most: int, home: Path) -> Score:
-    """Read a document and compare."""
-    asked = requests(truth, profile, most, home)
+def score(  # noqa: PLR0917 (all but the last are what a document is read with)
+    truth: Truth, engine: OcrEngine, profile: Profile, most: int, home: Path, options: Sequence[str] = ()
+) -> Score:
+    """Read a document and compare; `options`: KEY=VALUE of the recipe."""
+    asked = requests(truth, profile, most, home, options)
     read = [_read(future.result) for future in [engine.submit(request) for request in asked]]
     told = {number: each for number, each in enumerate(read, 1) if isinstance(each, Reading)}
     around = check_document(told, profile.checks)

@@ -1,7 +1,7 @@
 """Documents whose print is known: their text, and where there is one the structure of tables and formulas."""
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,12 +96,14 @@ def _pages(file: Path) -> list[str]:
     return file.read_text(encoding="utf-8").rstrip("\f").split("\f")
 
 
-def requests(truth: Truth, profile: Profile, most: int, home: Path) -> list[OcrRequest]:
-    """The first pages of a document, prepared for the engine."""
+def requests(
+    truth: Truth, profile: Profile, most: int, home: Path, options: Sequence[str] = ()
+) -> list[OcrRequest]:
+    """The first pages of a document, prepared for the engine; `options`: KEY=VALUE of the recipe."""
     media_type = sniff(truth.path)
     count = open_document(truth.path, media_type, truth.passwords).page_count
     last = count if truth.is_repeated else min(count, most, len(truth.pages))
-    recipe = profile.recipe().model_copy(update={"text_layer": "ignore"})
+    recipe = profile.recipe().with_options(["text_layer=ignore", *options])
     found = []
     for facts in split_pages(truth.path, media_type, 1, last, truth.passwords):
         image = preprocess_page(truth.path, media_type, facts.page_no, recipe, home, truth.passwords)

@@ -154,6 +154,20 @@ def test_quality_is_measured_from_the_command_line_to_the_report(
     assert "| **all** | 1 | 1 | 14 | 7.14% | 7.14% | 7.14% | 25.00% | - |" in report.read_text()
 
 
+def test_quality_is_measured_under_the_recipe_that_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factories.write(tmp_path / "in" / "a.pdf", factories.pdf("One page of words"))
+    factories.write(tmp_path / "in" / "a.pdf.gt.txt", b"One page of words")
+    engine = FakeEngine(default=said("One page of words"))
+    monkeypatch.setattr(quality, "open_engine", lambda *_: engine)
+    monkeypatch.setattr(sys, "argv", ["quality", str(tmp_path / "in"), "--recipe", "long_edge_px=700"])
+    quality.main()
+    (request,) = engine.requests
+    assert max(request.image.width_px, request.image.height_px) == 700
+    assert request.recipe.text_layer == "ignore"
+
+
 def paged(*truths: tuple[str, str]) -> list[knownpages.Known]:
     """Pages of files with these texts, that nobody asks more of."""
     return [knownpages.Known(file, 1, truth, None) for file, truth in truths]  # type: ignore[arg-type]
