@@ -26,6 +26,7 @@ from models.profile import Profile
 from tasks.work.serving import vllm
 
 _GOOD = ("--max-num-seqs", "64", "--gpu-memory-utilization", "0.9", "--mm-processor-cache-gb", "0")
+_LONG_EDGE_PX = 1024
 _LARGE = ("--max-num-batched-tokens", "6144", "--block-size", "16")
 
 
@@ -39,7 +40,6 @@ class Step:
     flags: tuple[str, ...] = ()
     is_prepared: bool = True
     """False: the picture at full size as PNG, as a program without care sends it."""
-    long_edge_px: int = 1024
     is_bare: bool = True
     """The server has these flags alone; False: the profile's too."""
 
@@ -66,9 +66,9 @@ def measure(profile: Profile, wish: argparse.Namespace, folder: Path) -> Iterato
 
 def _row(step: Step, profile: Profile, wish: argparse.Namespace, url: str, folder: Path) -> Row:
     model = served.vlm_of(profile)
-    options = [f"resolution={step.resolution}", f"long_edge_px={step.long_edge_px}"]
-    if not step.is_prepared:
-        options[1] = f"long_edge_px={profile.long_edge_px}"
+    options = [f"resolution={step.resolution}"]
+    if step.resolution == "fixed":
+        options.append(f"long_edge_px={_LONG_EDGE_PX}")
     recipe = profile.recipe().with_options(options)
     made = pictures.make(pictures.files(wish.documents), recipe, folder / "store", wish.pages, wish.jobs)
     paths = [page.path if step.is_prepared else _as_png(page.path) for page in made]
