@@ -32,10 +32,10 @@ class Exit(IntEnum):
 
 
 MEANINGS: dict[Exit, str] = {
-    Exit.OK: "all well (documents that need review count as well: they are read and searchable)",
+    Exit.OK: "all well; documents that need review count as well",
     Exit.INTERNAL: "internal error",
     Exit.USAGE: "wrong usage or configuration: unknown profile, recipe key or document",
-    Exit.INCOMPLETE: "some documents are partial, rejected or failed, or some files could not be read",
+    Exit.INCOMPLETE: "some documents are partial, rejected or failed, or files were not read",
     Exit.ENVIRONMENT: "the machine cannot do it: home, disk, database, packages",
     Exit.INTERRUPTED: "interrupted",
     Exit.PIPE_CLOSED: "whoever read the output went away, as 'head' does",

@@ -24,6 +24,7 @@ from cli.commands import (
     up,
 )
 from cli.exits import MEANINGS
+from cli.usage import use_everywhere
 
 _EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code.value:<4} {text}" for code, text in MEANINGS.items())
 
@@ -55,6 +56,7 @@ _MODULES = (
 )
 for module in _MODULES:
     module.register(app)
+use_everywhere(app)
 
 
 def _print_version(wanted: bool) -> None:

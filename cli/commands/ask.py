@@ -13,7 +13,10 @@ Words = Annotated[
     typer.Argument(metavar='IMAGE... ["QUESTION"]', help="Pictures or PDFs, then the question."),
 ]
 Task = Annotated[
-    str, typer.Option("--task", help="A task of the profile, e.g. shelf; needs no question of yours.")
+    str,
+    typer.Option(
+        "--task", metavar="TASK", help="A task of the profile, e.g. shelf; needs no question of yours."
+    ),
 ]
 Schema = Annotated[
     Path | None,

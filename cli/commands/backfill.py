@@ -21,29 +21,40 @@ Source = Annotated[
     str, typer.Option("--source", metavar="PATTERN", help="Path, folder or pattern with * and ? of names.")
 ]
 Status = Annotated[
-    list[DocumentStatus] | None, typer.Option("--status", help="Only documents that stand so; repeatable.")
+    list[DocumentStatus] | None,
+    typer.Option(
+        "--status",
+        metavar="STATUS",
+        help=f"Only documents that stand so ({', '.join(DocumentStatus)}); repeatable.",
+    ),
 ]
 Verdicts = Annotated[
     list[str] | None,
-    typer.Option("--verdict", help="Only documents that show a page with this verdict; repeatable."),
+    typer.Option(
+        "--verdict", metavar="VERDICT", help="Only documents that show a page with this verdict; repeatable."
+    ),
 ]
 Findings = Annotated[
     list[str] | None,
     typer.Option("--finding", metavar="CODE", help="Only documents with this finding or error; repeatable."),
 ]
-OfProfile = Annotated[str, typer.Option("--of-profile", help="Only documents that show what it read.")]
+OfProfile = Annotated[
+    str, typer.Option("--of-profile", metavar="PROFILE", help="Only documents that show what it read.")
+]
 OfRecipe = Annotated[
     str, typer.Option("--of-recipe", metavar="HASH", help="As --of-profile, by a recipe's first digits.")
 ]
 Since = Annotated[
-    dt.datetime | None, typer.Option("--since", formats=_DAY, help="First seen on this day or later.")
+    dt.datetime | None,
+    typer.Option("--since", metavar="YYYY-MM-DD", formats=_DAY, help="First seen on this day or later."),
 ]
 Until = Annotated[
-    dt.datetime | None, typer.Option("--until", formats=_DAY, help="First seen on this day or earlier.")
+    dt.datetime | None,
+    typer.Option("--until", metavar="YYYY-MM-DD", formats=_DAY, help="First seen on this day or earlier."),
 ]
 Everything = Annotated[bool, typer.Option("--all", help="All documents are meant.")]
 Number = Annotated[
-    int | None, typer.Argument(metavar="BACKFILL", min=1, help="Number of a backfill; default: the last.")
+    int | None, typer.Argument(metavar="[BACKFILL]", min=1, help="Number of a backfill; default: the last.")
 ]
 
 
@@ -65,7 +76,9 @@ class RunsByDefault(TyperGroup):
 
 def register(app: typer.Typer) -> None:
     """Add the commands to `app`."""
-    group = typer.Typer(cls=RunsByDefault, rich_markup_mode=None, help="Read known documents again.")
+    group = typer.Typer(
+        cls=RunsByDefault, rich_markup_mode=None, help="Read known documents again. Without a command: run."
+    )
     group.command()(run)
     group.command("list")(show)
     group.command()(cancel)
@@ -86,7 +99,9 @@ def run(
     until: Until = None,
     everything: Everything = False,
     start: Annotated[str, typer.Option("--from", metavar="STAGE", help="First stage done again.")] = "ocr",
-    profile: Annotated[str | None, typer.Option("--profile", help="OCR model to read with.")] = None,
+    profile: Annotated[
+        str | None, typer.Option("--profile", metavar="PROFILE", help="OCR model to read with.")
+    ] = None,
     recipe: Recipe = None,
     again: Annotated[bool, typer.Option("--again", help="Also pages well read under this recipe.")] = False,
     shows: Annotated[bool, typer.Option("--promote", help="Show what comes of it at once.")] = False,

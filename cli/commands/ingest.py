@@ -32,7 +32,10 @@ _Places = Annotated[
 def ingest(
     paths: _Places,
     profile: Annotated[
-        str | None, typer.Option("--profile", help="OCR model, see 'pagemill profiles', or a .toml file.")
+        str | None,
+        typer.Option(
+            "--profile", metavar="PROFILE", help="OCR model, see 'pagemill profiles', or a .toml file."
+        ),
     ] = None,
     recipe: Annotated[
         list[str] | None,

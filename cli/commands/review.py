@@ -13,7 +13,7 @@ Pages = Annotated[
     typer.Argument(metavar="PAGE...", help="Pages as DOC:PAGE, e.g. 12:3 for page 3 of document 12."),
 ]
 Page = Annotated[str, typer.Argument(metavar="PAGE", help="A page as DOC:PAGE, e.g. 12:3.")]
-Person = Annotated[str, typer.Option("--person", help="Who decides; default user@host.")]
+Person = Annotated[str, typer.Option("--person", metavar="NAME", help="Who decides; default: user@host.")]
 Note = Annotated[str, typer.Option("--note", help="Why, for those who come later.")]
 
 
@@ -28,7 +28,11 @@ class ListsByDefault(TyperGroup):
 
 def register(app: typer.Typer) -> None:
     """Add the commands to `app`."""
-    group = typer.Typer(cls=ListsByDefault, rich_markup_mode=None, help="Look at doubtful pages, and decide.")
+    group = typer.Typer(
+        cls=ListsByDefault,
+        rich_markup_mode=None,
+        help="Look at doubtful pages, and decide. Without a command: list.",
+    )
     group.command("list")(show)
     for command in (accept, retry, edit, ignore):
         group.command()(command)
@@ -99,7 +103,8 @@ def edit(
 def retry(
     pages: Pages,
     profile: Annotated[
-        str | None, typer.Option("--profile", help="OCR model; default the one that read the page.")
+        str | None,
+        typer.Option("--profile", metavar="PROFILE", help="OCR model; default: the one that read the page."),
     ] = None,
     recipe: Recipe = None,
     over_edit: Annotated[

@@ -22,12 +22,14 @@ Options = Annotated[
     list[str] | None,
     typer.Option("--with", metavar="OPTION", help="Optional flags of the profile, e.g. mtp; repeatable."),
 ]
-Host = Annotated[str, typer.Option("--host", help="Address to listen on.")]
-Port = Annotated[int, typer.Option("--port", min=1, max=65_000, help="Port of the first server.")]
+Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
+Port = Annotated[
+    int, typer.Option("--port", metavar="PORT", min=1, max=65_000, help="Port of the first server.")
+]
 Download = Annotated[bool, typer.Option("--download", help="Let vLLM fetch missing weights.")]
 Memory = Annotated[
     int | None,
-    typer.Option("--memory-mb", min=256, help="Host memory at which a server is started anew."),
+    typer.Option("--memory-mb", metavar="MB", min=256, help="Host memory at which a server is started anew."),
 ]
 Golden = Annotated[
     bool, typer.Option("--golden/--no-golden", help="Pages only after golden pages were read well.")

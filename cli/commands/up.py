@@ -28,17 +28,21 @@ Zone = Annotated[
     str | None, typer.Option("--timezone", metavar="ZONE", help="Time zone of --cron; default: UTC.")
 ]
 Profile = Annotated[
-    str | None, typer.Option("--profile", metavar="NAME", help="OCR model for what is watched.")
+    str | None, typer.Option("--profile", metavar="PROFILE", help="OCR model for what is watched.")
 ]
-Host = Annotated[str, typer.Option("--host", help="Address that the Prefect server listens on.")]
+Host = Annotated[
+    str, typer.Option("--host", metavar="ADDRESS", help="Address that the Prefect server listens on.")
+]
 Port = Annotated[
-    int | None, typer.Option("--port", min=1, max=65_535, help="Its port; 4200 unless it runs already.")
+    int | None,
+    typer.Option("--port", metavar="PORT", min=1, max=65_535, help="Its port; 4200 unless it runs already."),
 ]
 Systemd = Annotated[
     bool, typer.Option("--print-systemd", help="Start nothing; write a systemd unit for each process.")
 ]
 Into = Annotated[
-    Path | None, typer.Option("--into", metavar="FOLDER", help="Where the units go; default HOME/systemd.")
+    Path | None,
+    typer.Option("--into", metavar="FOLDER", help="Where the units go; default: systemd in the home."),
 ]
 
 

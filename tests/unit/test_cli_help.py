@@ -1,8 +1,10 @@
 """The command from outside: help, versions, what it imports, wrong usage."""
 
 import json
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.metadata import version
 
 import pytest
@@ -46,6 +48,30 @@ def test_help_imports_nothing_heavy() -> None:
         [sys.executable, "-c", script % (HEAVY,)], capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+def _helps(*words: str) -> Iterator[str]:
+    """The help of a command, and of all commands below it."""
+    shown = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "80"}, prog_name="pagemill").stdout
+    yield shown
+    for name in re.findall(r"^  ([a-z]+)  ", shown.partition("Commands:")[2], re.MULTILINE):
+        # A benchmark prints the help of its own script.
+        yield from _helps(*words, name) if words != ("bench",) else ()
+
+
+def test_all_help_fits_80_columns_and_speaks_of_no_types_of_python() -> None:
+    helps = list(_helps())
+    assert len(helps) > 30
+    assert [line for text in helps for line in text.splitlines() if len(line) > 80] == []
+    assert [text for text in helps if re.search(r"[{}]|<(list|str|int|float|file|path)\b|%Y", text)] == []
+
+
+def test_arguments_are_shown_as_they_are_typed() -> None:
+    usages = [text.splitlines()[0] for text in _helps()]
+    assert "Usage: pagemill ingest [OPTIONS] PATH..." in usages
+    assert "Usage: pagemill backfill compare [OPTIONS] [BACKFILL]" in usages
+    assert 'Usage: pagemill ask [OPTIONS] PROFILE IMAGE... ["QUESTION"]' in usages
+    assert "Usage: pagemill serve [OPTIONS] PROFILE [-- FLAG...]" in usages
 
 
 @pytest.mark.parametrize("name", COMMANDS)
