@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageChops, ImageFilter
+from PIL import Image, ImageChops
 
 from tasks.work.components import Mask, boxes
+from tasks.work.ranks import ranked
 
 _CONTRAST = 20
 """Grey levels between ink and the paper around it."""
@@ -123,8 +124,8 @@ def _is_dark(cells: Image.Image) -> bool:
 
 def _against(grey: Image.Image, cells: Image.Image, around: int, rank: float) -> Image.Image:
     """255 where a pixel differs from the paper: of so many cells around it the one of this rank."""
-    ranked = cells.filter(ImageFilter.RankFilter(around, round((around**2 - 1) * rank)))
-    paper = ranked.resize(grey.size, Image.Resampling.BILINEAR)
+    found = ranked(np.asarray(cells), around, round((around**2 - 1) * rank))
+    paper = Image.fromarray(found).resize(grey.size, Image.Resampling.BILINEAR)
     return ImageChops.difference(grey, paper).point([255 * (level > _CONTRAST) for level in range(256)])
 
 
