@@ -18,6 +18,9 @@ from models.text import printable
 from models.verdict import Verdict
 
 _MOST_ROWS = 60
+_WIDTH_FOR_ALL = 110
+_SHOWN_ELSEWHERE = frozenset({"verdicts", "seconds"})
+"""By 'pagemill show' and 'pagemill timings'."""
 _NUMBERS = frozenset({"id", "pages", "seconds"})
 _WELL = frozenset({DocumentStatus.COMPLETE, DocumentStatus.NEEDS_REVIEW})
 _IGNORED = "ignored-"
@@ -59,7 +62,7 @@ def print_summary(out: Console, summary: RunSummary) -> None:
     """Table, paths that could not be read, counts."""
     shown = _shown(summary.documents)
     if shown:
-        out.print(documents_table(shown))
+        out.print(documents_table(shown, out.width))
     if len(shown) < len(summary.documents):
         out.print(f"… and {plural(len(summary.documents) - len(shown), 'more document')}: pagemill status")
     for problem in unread(summary):
@@ -74,8 +77,8 @@ def print_hints(out: Console, summary: RunSummary) -> None:
         out.print(hint, soft_wrap=True)
 
 
-def documents_table(documents: Sequence[DocumentSummary]) -> Table:
-    """A line for each document."""
+def documents_table(documents: Sequence[DocumentSummary], width: int) -> Table:
+    """A line for each document; what others show as well makes room for names and reasons."""
     shown = table("id", "document", "pages", "verdicts", "status", "seconds", "reason", numbers=_NUMBERS)
     for document in documents:
         shown.add_row(
@@ -87,6 +90,8 @@ def documents_table(documents: Sequence[DocumentSummary]) -> Table:
             f"{document.seconds:.1f}" if document.seconds else "",
             f"{document.message} ({document.code})" if document.code else _seen(document),
         )
+    if width < _WIDTH_FOR_ALL:
+        shown.columns = [column for column in shown.columns if column.header not in _SHOWN_ELSEWHERE]
     return shown
 
 

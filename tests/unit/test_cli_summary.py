@@ -23,8 +23,8 @@ REJECTED = shown.document_summary(
 )
 
 
-def printed(summary: RunSummary) -> str:
-    out = Console(width=140, markup=False, highlight=False)
+def printed(summary: RunSummary, width: int = 140) -> str:
+    out = Console(width=width, markup=False, highlight=False)
     with out.capture() as captured:
         print_summary(out, summary)
     return captured.get()
@@ -56,6 +56,13 @@ def test_the_table_has_a_line_for_each_document_with_its_reason() -> None:
     assert lines[0].split() == ["id", "document", "pages", "verdicts", "status", "seconds", "reason"]
     assert lines[1].split() == ["7", "pumps.pdf", "2", "2", "good", "complete", "1.5"]
     assert "The file is empty. (empty)" in lines[2]
+
+
+def test_a_narrow_terminal_leaves_names_and_reasons_room() -> None:
+    name = "minutes-2026-11.pdf"
+    lines = printed(shown.run_summary(shown.document_summary(name=name), REJECTED), width=80).splitlines()
+    assert lines[0].split() == ["id", "document", "pages", "status", "reason"]
+    assert lines[1].split() == ["7", name, "2", "complete"]
 
 
 def test_documents_read_before_are_marked() -> None:
