@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from cli.exits import Exit, exit_of_documents
 from cli.output import table
@@ -79,20 +80,25 @@ def print_hints(out: Console, summary: RunSummary) -> None:
 
 def documents_table(documents: Sequence[DocumentSummary], width: int) -> Table:
     """A line for each document; what others show as well makes room for names and reasons."""
-    shown = table("id", "document", "pages", "verdicts", "status", "seconds", "reason", numbers=_NUMBERS)
-    for document in documents:
-        shown.add_row(
-            str(document.id),
-            short_name(document.name),
-            "" if document.page_count is None else str(document.page_count),
-            verdicts(document),
-            status_text(document.status),
-            f"{document.seconds:.1f}" if document.seconds else "",
-            f"{document.message} ({document.code})" if document.code else _seen(document),
-        )
-    if width < _WIDTH_FOR_ALL:
-        shown.columns = [column for column in shown.columns if column.header not in _SHOWN_ELSEWHERE]
+    rows = list(map(_row, documents))
+    names = [name for name in rows[0] if width >= _WIDTH_FOR_ALL or name not in _SHOWN_ELSEWHERE]
+    shown = table(*names, numbers=_NUMBERS)
+    for row in rows:
+        shown.add_row(*(row[name] for name in names))
     return shown
+
+
+def _row(document: DocumentSummary) -> dict[str, str | Text]:
+    """What is known of a document, by column."""
+    return {
+        "id": str(document.id),
+        "document": short_name(document.name),
+        "pages": "" if document.page_count is None else str(document.page_count),
+        "verdicts": verdicts(document),
+        "status": status_text(document.status),
+        "seconds": f"{document.seconds:.1f}" if document.seconds else "",
+        "reason": f"{document.message} ({document.code})" if document.code else _seen(document),
+    }
 
 
 def verdicts(document: DocumentSummary) -> str:
