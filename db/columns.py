@@ -1,7 +1,5 @@
 """Column types that turn models into what Postgres keeps, and back."""
 
-import json
-import zlib
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,7 +8,7 @@ from sqlalchemy import Column, ForeignKey, Integer, Text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Dialect
 
-from models.geometry import Box
+from models.layer import pack, unpack
 from models.page import Word
 
 
@@ -49,29 +47,18 @@ class Typed(sa.TypeDecorator[Any]):
 
 
 class Words(sa.TypeDecorator[tuple[Word, ...]]):
-    """Words of a text layer as compressed JSON: about a sixth of jsonb, and never searched in SQL."""
+    """Words of a text layer, packed; as words or packed already, back as words. See models.layer."""
 
     impl = sa.LargeBinary
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> bytes | None:  # noqa: ARG002
-        """Words to bytes; boxes to a hundredth of a point."""
-        if value is None:
-            return None
-        rows = [
-            [text, round(x0, 2), round(y0, 2), round(x1, 2), round(y1, 2), block, line]
-            for text, (x0, y0, x1, y1), block, line in value
-        ]
-        return zlib.compress(json.dumps(rows, separators=(",", ":")).encode(), 1)
+        """Words to bytes."""
+        return pack(value).data if isinstance(value, tuple) else value
 
     def process_result_value(self, value: Any, dialect: Dialect) -> tuple[Word, ...] | None:  # noqa: ARG002
         """Bytes to words."""
-        if value is None:
-            return None
-        return tuple(
-            Word(text, Box(x0, y0, x1, y1), block, line)
-            for text, x0, y0, x1, y1, block, line in json.loads(zlib.decompress(value))
-        )
+        return None if value is None else unpack(value)
 
 
 Time = sa.TIMESTAMP(timezone=True)

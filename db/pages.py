@@ -1,6 +1,6 @@
 """Pages and their pictures: what split and preprocess keep, and what preprocess and ocr ask for."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,24 +10,38 @@ from db import claims, readings, runs, tables
 from db.documents import sources_of
 from models.claim import Claim
 from models.document import DocumentFacts, MediaType
+from models.layer import PackedLayer, pack
 from models.page import PageFacts, PageImage
 from models.reading import Reading, ReadingSource
+from models.recipe import Recipe
 from models.stage import STAGE_VERSION, ClaimStatus, Stage
 from models.verdict import Verdict
 from models.work import PageResult, PageToPrepare, PageToRead, PreparedPage
 
 _PageKey = tuple[int, int]
+_NO_LAYERS: Mapping[int, PackedLayer] = {}
 
 
-def save_pages(connection: sa.Connection, claim: Claim, pages: Sequence[PageFacts]) -> bool:
-    """Keep pages of a document and make their preprocess work; False when the claim is not ours any more."""
+def save_pages(
+    connection: sa.Connection,
+    claim: Claim,
+    pages: Sequence[PageFacts],
+    layers: Mapping[int, PackedLayer] = _NO_LAYERS,
+) -> bool:
+    """Keep pages of a document and make their preprocess work; False when the claim is not ours any more.
+
+    `layers`: text layers by page number that are packed already; the words of other pages are packed here.
+    """
     if not claims.held(connection, [claim]):
         return False
     t = tables.page
     added = insert(t)
     changed = {column.name: added.excluded[column.name] for column in t.c if not column.primary_key}
     upsert = added.on_conflict_do_update(index_elements=["document_id", "page_no"], set_=changed)
-    rows = [_page_row(claim.document_id, page) for page in sorted(pages, key=lambda page: page.page_no)]
+    rows = [
+        _page_row(claim.document_id, page, layers.get(page.page_no) or pack(page.words))
+        for page in sorted(pages, key=lambda page: page.page_no)
+    ]
     if rows:
         connection.execute(upsert, rows)
         numbers = [page.page_no for page in pages]
@@ -37,7 +51,7 @@ def save_pages(connection: sa.Connection, claim: Claim, pages: Sequence[PageFact
 
 def keep_page(connection: sa.Connection, document_id: int, facts: PageFacts) -> None:
     """Keep one page of a document that nobody has claimed; one that is there stays as it is."""
-    added = insert(tables.page).values(_page_row(document_id, facts))
+    added = insert(tables.page).values(_page_row(document_id, facts, pack(facts.words)))
     connection.execute(added.on_conflict_do_nothing(index_elements=["document_id", "page_no"]))
 
 
@@ -101,7 +115,7 @@ def save_images(connection: sa.Connection, prepared: Sequence[PreparedPage]) -> 
 def to_preprocess(connection: sa.Connection, leased: Sequence[Claim]) -> tuple[PageToPrepare, ...]:
     """What preprocess needs of claimed pages, in the order of `leased`."""
     facts = _facts(connection, leased, with_words=False)
-    images = _images(connection, leased)
+    images = _images(connection, leased, _recipes(connection, leased))
     documents = {claim.document_id for claim in leased}
     sources = sources_of(connection, documents)
     t = tables.document
@@ -125,9 +139,14 @@ def to_preprocess(connection: sa.Connection, leased: Sequence[Claim]) -> tuple[P
 
 
 def to_read(connection: sa.Connection, leased: Sequence[Claim]) -> tuple[PageToRead, ...]:
-    """What an OCR engine needs of claimed pages, text layers too, in the order of `leased`."""
-    facts = _facts(connection, leased, with_words=True)
-    images = _images(connection, leased)
+    """What an OCR engine needs of claimed pages, in the order of `leased`.
+
+    Text layers too, where the recipe of any of them looks at these.
+    """
+    recipes = _recipes(connection, leased)
+    is_looked_at = any(recipe.text_layer != "ignore" for recipe in recipes.values())
+    facts = _facts(connection, leased, with_words=is_looked_at)
+    images = _images(connection, leased, recipes)
     return tuple(
         PageToRead(claim, images[claim.id], facts[claim.document_id, claim.page_no]) for claim in leased
     )
@@ -179,12 +198,18 @@ def _facts(
     }
 
 
-def _images(connection: sa.Connection, leased: Iterable[Claim]) -> dict[int, PageImage]:
+def _recipes(connection: sa.Connection, leased: Sequence[Claim]) -> dict[int, Recipe]:
+    """The recipes of claims, by id."""
+    return {id_: runs.recipe(connection, id_) for id_ in sorted({claim.recipe_id for claim in leased})}
+
+
+def _images(
+    connection: sa.Connection, leased: Sequence[Claim], recipes: Mapping[int, Recipe]
+) -> dict[int, PageImage]:
     """Pictures by claim id. Each recipe has its own key to them."""
     t = tables.page_image
-    pages = list(leased)
-    keys = {id_: runs.recipe(connection, id_).preprocess_key for id_ in {claim.recipe_id for claim in pages}}
-    wanted = {(claim.document_id, claim.page_no, keys[claim.recipe_id]): claim.id for claim in pages}
+    keys = {id_: recipe.preprocess_key for id_, recipe in recipes.items()}
+    wanted = {(claim.document_id, claim.page_no, keys[claim.recipe_id]): claim.id for claim in leased}
     query = sa.select(t).where(sa.tuple_(t.c.document_id, t.c.page_no, t.c.preprocess_key).in_(wanted))
     found = {(row.document_id, row.page_no, row.preprocess_key): row for row in connection.execute(query)}
     return {claim_id: _image(found[key]) for key, claim_id in wanted.items() if key in found}
@@ -208,7 +233,7 @@ def _image(row: sa.Row[tuple[object, ...]]) -> PageImage:
     )
 
 
-def _page_row(document_id: int, page: PageFacts) -> dict[str, object]:
+def _page_row(document_id: int, page: PageFacts, layer: PackedLayer) -> dict[str, object]:
     return {
         "document_id": document_id,
         "page_no": page.page_no,
@@ -216,8 +241,8 @@ def _page_row(document_id: int, page: PageFacts) -> dict[str, object]:
         "height_pt": page.height_pt,
         "rotation": page.rotation,
         "notes": page.notes,
-        "words": page.words,
-        "layer_chars": sum(len(word.text) for word in page.words),
+        "words": layer.data,
+        "layer_chars": layer.chars,
         "split_version": STAGE_VERSION[Stage.SPLIT],
     }
 

@@ -7,7 +7,6 @@ from db import documents, pages, timings
 from models.claim import Claim
 from models.document import DocumentFacts
 from models.errors import Code, TransientError
-from models.page import PageFacts
 from models.stage import Stage
 from models.work import DocumentToSplit
 from tasks.ledger import failure_of, is_of_machine, settle, stage_run
@@ -17,6 +16,7 @@ from tasks.places import read_in_child
 from tasks.policies import BY_KEY, cache_key, perform, stage_task
 from tasks.work import split
 from tasks.work.clock import Timed
+from tasks.work.layers import SplitPages, split_packed
 
 _SLICE_PAGES = 64
 
@@ -74,7 +74,7 @@ def _split(mill: Mill, item: DocumentToSplit, opened: Entry[DocumentFacts]) -> N
         facts, seconds = opened.result(), opened.seconds
         for first in range(item.pages_saved + 1, facts.page_count + 1, _SLICE_PAGES):
             last = min(first + _SLICE_PAGES - 1, facts.page_count)
-            found = _in_child(mill, item, split.split_pages, first, last, mill.passwords()).result()
+            found = _in_child(mill, item, split_packed, first, last, mill.passwords()).result()
             seconds += found.seconds
             if mill.stopping.is_set() or not _save(mill, item, found.value):
                 return
@@ -86,8 +86,8 @@ def _split(mill: Mill, item: DocumentToSplit, opened: Entry[DocumentFacts]) -> N
         mill.database.run(lambda conn: settle(mill, conn, [failure]))
 
 
-def _save(mill: Mill, item: DocumentToSplit, found: tuple[PageFacts, ...]) -> bool:
-    return mill.database.run(lambda conn: pages.save_pages(conn, item.claim, found))
+def _save(mill: Mill, item: DocumentToSplit, found: SplitPages) -> bool:
+    return mill.database.run(lambda conn: pages.save_pages(conn, item.claim, found.pages, found.layers))
 
 
 def _finish(mill: Mill, claim: Claim, facts: DocumentFacts, seconds: float) -> None:

@@ -34,7 +34,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 _preparation_data = spawn.get_preparation_data
-_PRELOAD = ["tasks.work.preprocess", "tasks.work.split", "tasks.work.settled"]
+_PRELOAD = ["tasks.work.preprocess", "tasks.work.layers", "tasks.work.settled"]
 
 # The pool kills a child that overruns; this is for children whose pool was killed first.
 _ORPHAN_GRACE_S = 30.0

@@ -1,11 +1,14 @@
 """What is kept of pages, pictures and readings, and what stages get to work on."""
 
+from dataclasses import replace
+
 import sqlalchemy as sa
 
 from db import documents, pages, readings, reports, runs, tables
 from db.engine import Database
 from models.document import DocumentFacts
 from models.geometry import Box
+from models.layer import pack
 from models.page import Word
 from models.reading import Block, BlockType, FinishReason, ReadingSource
 from models.stage import Stage
@@ -35,6 +38,29 @@ def test_word_boxes_keep_a_hundredth_of_a_point(database: Database) -> None:
     prepare(database)
     item = database.run(lambda conn: pages.to_read(conn, lease(database, Stage.OCR)))[0]
     assert item.facts.words == (Word("w", Box(1.23, 2, 4.0, 4), 7, 8),)
+
+
+def test_a_layer_that_was_packed_elsewhere_is_kept_as_it_is(database: Database) -> None:
+    register(database, intake("/a.pdf"))
+    claim = lease(database, Stage.SPLIT)[0]
+    facts = steps.page(1, "two", "words")
+    bare = replace(facts, words=())
+    packed = {1: pack(facts.words)}
+    assert database.run(lambda conn: pages.save_pages(conn, claim, [bare], packed))
+    prepare(database)
+    item = database.run(lambda conn: pages.to_read(conn, lease(database, Stage.OCR)))[0]
+    assert item.facts == facts
+    chars = sa.select(tables.page.c.layer_chars)
+    assert database.run(lambda conn: conn.execute(chars).scalar_one()) == 8
+
+
+def test_a_layer_that_the_recipe_ignores_is_not_fetched(database: Database) -> None:
+    recipe = steps.RECIPE.model_copy(update={"text_layer": "ignore"})
+    register(database, intake("/a.pdf"), recipe=recipe)
+    split(database, 1)
+    prepare(database, recipe=recipe)
+    item = database.run(lambda conn: pages.to_read(conn, lease(database, Stage.OCR)))[0]
+    assert (item.facts.page_no, item.facts.words) == (1, ())
 
 
 def test_what_split_says_of_a_file_is_kept(database: Database) -> None:
