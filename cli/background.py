@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 
+from cli import signals
 from cli.exits import Exit
+from cli.signals import HANG_UP
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _LET_GO_S = 3.0
 
 
@@ -53,26 +54,28 @@ def _perform(work: Work, run: Run) -> None:
 def stopping_on_signals(run: Run, told: Callable[[], None]) -> Iterator[threading.Event]:
     """While the body runs, Ctrl-C or SIGTERM stops the run gently and calls `told`; a second one ends all.
 
-    Yields an event that says whether that has happened. An error in the body stops the run as well. Ending
-    at once loses no work: what was leased comes free again, a third one does not wait for that.
+    So does a terminal that is closed: nobody is there to wait. Yields an event that says whether that has
+    happened. An error in the body stops the run as well. Ending at once loses no work: what was leased comes
+    free again, another signal does not wait for that.
     """
     interrupted, ending = threading.Event(), threading.Event()
     # A signal may come in the midst of a line; only another thread can wait for its end.
     teller = threading.Thread(target=told, daemon=True)
 
-    def on_signal(_number: int, _frame: FrameType | None) -> None:
-        if interrupted.is_set():
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        if interrupted.is_set() or number == HANG_UP:
             _end_at_once(run, ending)
         interrupted.set()
         run.stop.set()
         teller.start()
 
-    before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
+    before = {number: signal.signal(number, on_signal) for number in signals.ending()}
     try:
         yield interrupted
     except BaseException:
         # Whoever looked at the run is gone, as with `| head`: what nobody sees must not go on for hours.
         run.stop.set()
+        _let_go(run)
         raise
     finally:
         for number, handler in before.items():
@@ -84,8 +87,13 @@ def stopping_on_signals(run: Run, told: Callable[[], None]) -> Iterator[threadin
 def _end_at_once(run: Run, ending: threading.Event) -> None:
     if not ending.is_set():
         ending.set()
-        # By a thread, so that a database that does not answer holds nobody up.
+        _let_go(run)
+    os._exit(Exit.INTERRUPTED)
+
+
+def _let_go(run: Run) -> None:
+    """By a thread, so that a database that does not answer holds nobody up."""
+    if not run.ended.done():
         giver = threading.Thread(target=run.let_go, daemon=True)
         giver.start()
         giver.join(_LET_GO_S)
-    os._exit(Exit.INTERRUPTED)

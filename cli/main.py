@@ -24,6 +24,7 @@ from cli.commands import (
     up,
 )
 from cli.exits import MEANINGS
+from cli.signals import interrupt_on_all
 from cli.usage import use_everywhere
 
 _EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code.value:<4} {text}" for code, text in MEANINGS.items())
@@ -84,6 +85,7 @@ def options(
 def main() -> None:
     """Entry point of the `pagemill` script."""
     prepare_streams()
+    interrupt_on_all()
     try:
         app()
     except OSError as error:

@@ -4,12 +4,15 @@ import os
 import shlex
 import signal
 import threading
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 import psutil
 import typer
 
+from cli import signals
 from cli.choosing import choose_profile
 from cli.exits import Exit
 from models.errors import ConfigurationError, EngineUnavailable, EnvironmentFault
@@ -156,8 +159,14 @@ def _tested(settings: Settings, plan: Plan) -> Plan:
 
 def _run(settings: Settings, plan: Plan, wish: Wish) -> None:
     stopping = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopping.set())
+
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        if number == signals.HANG_UP:
+            signals.leave_terminal()
+        stopping.set()
+
+    for number in signals.ending():
+        signal.signal(number, on_signal)
     servers = plan.servers()
     most_mb = wish.memory_mb or int(psutil.virtual_memory().total / 2**20 * _MEMORY_SHARE / len(servers))
     watched = [
@@ -171,14 +180,12 @@ def _run(settings: Settings, plan: Plan, wish: Wish) -> None:
         for server in servers
     ]
     endpoints = Endpoints(settings.root / "serve")
-    try:
+    with ExitStack() as ends:
         for one in watched:
+            ends.callback(one.stop)
             one.start()
+        ends.callback(endpoints.withdraw, plan.profile.name)
         _watch(watched, plan, endpoints, stopping)
-    finally:
-        endpoints.withdraw(plan.profile.name)
-        for one in watched:
-            one.stop()
 
 
 def _watch(watched: list[Supervised], plan: Plan, endpoints: Endpoints, stopping: threading.Event) -> None:

@@ -93,6 +93,17 @@ def test_a_second_ctrl_c_ends_at_once_with_130() -> None:
     assert done.returncode == 130
 
 
+HANGING_UP = TWICE.replace(
+    "    os.kill(os.getpid(), signal.SIGINT)\n    run", "    os.kill(os.getpid(), signal.SIGHUP)\n    run"
+)
+
+
+def test_a_closed_terminal_ends_at_once() -> None:
+    assert "SIGHUP" in HANGING_UP
+    done = subprocess.run([sys.executable, "-c", HANGING_UP], check=False, timeout=300)
+    assert done.returncode == 130
+
+
 LETTING_GO = TWICE.replace("or 0)", "or 0, lambda: print('let go', flush=True))")
 STUCK = TWICE.replace(
     "or 0)", "or 0, lambda: (os.kill(os.getpid(), signal.SIGINT), threading.Event().wait()))"
@@ -106,8 +117,9 @@ def test_before_that_it_lets_go_of_its_work_and_a_third_does_not_wait_for_it(cod
     assert (done.returncode, done.stdout, done.stderr) == (130, said, "")
 
 
-def test_a_run_that_nobody_can_see_any_more_is_stopped() -> None:
-    run = background.start(until_stopped)
+def test_a_run_that_nobody_can_see_any_more_is_stopped_and_lets_go() -> None:
+    let_go = threading.Event()
+    run = background.start(lambda started, _stop: until_stopped(started, let_go), let_go.set)
     with pytest.raises(BrokenPipeError), background.stopping_on_signals(run, lambda: None) as interrupted:
         raise BrokenPipeError
     assert run.ended.result(PATIENCE_S) == 5
