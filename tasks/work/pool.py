@@ -125,7 +125,7 @@ class _Process(_BaseProcess):
         with self._starting:
             spawn.get_preparation_data = _without_main
             try:
-                with _deaf_to_interrupts():
+                with _deaf_to_the_terminal():
                     super().start()
             finally:
                 spawn.get_preparation_data = _preparation_data
@@ -140,8 +140,8 @@ def _without_main(name: str) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """What is started meanwhile never hears Ctrl-C, which a terminal sends to children, too.
+def _deaf_to_the_terminal() -> Iterator[None]:
+    """What is started meanwhile never hears Ctrl-C, nor that the terminal is closed, which children are told, too.
 
     It is for the parent, who lets pages in hand come to their end; a child that died of it would count as a
     crash of its page.
@@ -151,7 +151,7 @@ def _deaf_to_interrupts() -> Iterator[None]:
         return
     # Its own start would unblock the signal.
     resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
         yield
     finally:
