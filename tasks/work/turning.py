@@ -3,7 +3,8 @@
 An engine's own answer tells. Lines of a page on its side are higher than wide, and it reads those that run
 downwards (it turns tall lines before reading) but not those that run upwards. Upside down it reads rubbish
 and is unsure: confidence was 0.47 to 0.62 on such pages, 0.82 and more on the same pages upright, and 0.24
-to 0.25 on pages of unknown scripts, which turning does not help.
+to 0.25 on pages of unknown scripts, which turning does not help. Of pages of figures alone, which look like
+others upside down, it was 0.71 to 0.79 and 0.99.
 """
 
 import io
@@ -20,9 +21,9 @@ from tasks.work.lines import Line
 # Share of characters in tall lines that makes a page lie on its side.
 _TALL_SHARE, _TALL = 0.5, 1.5
 # Confidence under which a page may be upside down, and under which tall lines are not even upright writing.
-_UNSURE, _LOST = 0.72, 0.65
-# A turned page is read with so much more confidence, or it was not turned.
-_GAIN = 0.1
+_UNSURE, _LOST = 0.82, 0.65
+GAIN = 0.1
+"""What is turned is read with so much more confidence, or it was not turned."""
 _LEAST_CHARS = 8
 
 _TURNS = {
@@ -59,26 +60,36 @@ class Sheet:
         return data.getvalue()
 
 
-def turn_to_try(lines: Sequence[Line]) -> int:
-    """Degrees against the clock by which a page with such lines may have to be turned; 0 for none."""
-    chars = sum(len(line.text) for line in lines)
-    if chars < _LEAST_CHARS:
-        return 0
+def turns_to_try(lines: Sequence[Line]) -> tuple[int, ...]:
+    """Degrees against the clock by which a page with such lines may have to be turned."""
+    if sum(len(line.text) for line in lines) < _LEAST_CHARS:
+        return ()
     sure = confidence(lines)
-    tall = sum(len(line.text) for line in lines if line.box.height > _TALL * line.box.width)
-    if tall <= _TALL_SHARE * chars:
-        return 180 if sure < _UNSURE else 0
+    if not _lies(lines):
+        return (180,) if sure < _UNSURE else ()
     if sure < _LOST:
-        return 270
-    return 0 if is_vertical(lines) else 90
+        return (270,)
+    if is_vertical(lines):
+        return ()
+    return (90,) if sure >= _UNSURE else (90, 270)
 
 
 def is_better(turned: Sequence[Line], lines: Sequence[Line], degrees: int) -> bool:
     """Whether turning by `degrees` helped. Lines that run downwards were read already: it must not hurt."""
     gain = confidence(turned) - confidence(lines)
     if degrees == 90:
-        return turn_to_try(turned) == 0 and gain > -_GAIN / 2
-    return gain > _GAIN
+        return not _lies(turned) and gain > -GAIN / 2
+    return gain > GAIN
+
+
+def is_tall(line: Line) -> bool:
+    """Whether a line lies on its side, if it is none of upright writing."""
+    return line.box.height > _TALL * line.box.width
+
+
+def _lies(lines: Sequence[Line]) -> bool:
+    tall = sum(len(line.text) for line in lines if is_tall(line))
+    return tall > _TALL_SHARE * sum(len(line.text) for line in lines)
 
 
 def confidence(lines: Sequence[Line]) -> float:

@@ -13,7 +13,7 @@ from tasks.work.lines import Line
 from tasks.work.metrics import cer
 from tasks.work.preprocess import preprocess_page
 from tasks.work.store import Store
-from tasks.work.turning import Sheet, is_better, turn_to_try
+from tasks.work.turning import Sheet, is_better, turns_to_try
 from tests import factories
 from tests.unit import pages
 
@@ -80,22 +80,36 @@ def test_four_quarter_turns_bring_a_sheet_back() -> None:
 
 
 def test_unsure_lines_are_tried_upside_down_and_sure_ones_not() -> None:
-    assert turn_to_try([_line("rubbish that was read", 0.5)]) == 180
-    assert turn_to_try([_line("words that were read", 0.95)]) == 0
+    assert turns_to_try([_line("rubbish that was read", 0.5)]) == (180,)
+    assert turns_to_try([_line("words that were read", 0.95)]) == ()
 
 
 def test_tall_lines_are_tried_on_their_side() -> None:
-    assert turn_to_try([_line("words that run downwards", 0.95, tall=True)]) == 90
-    assert turn_to_try([_line("rubbish that was read", 0.5, tall=True)]) == 270
+    assert turns_to_try([_line("words that run downwards", 0.95, tall=True)]) == (90,)
+    assert turns_to_try([_line("rubbish that was read", 0.5, tall=True)]) == (270,)
+
+
+def test_tall_lines_that_may_be_figures_on_their_head_are_tried_both_ways() -> None:
+    assert turns_to_try([_line("TS'86E'L 29'ezt'6", 0.71, tall=True)]) == (90, 270)
+
+
+@pytest.mark.parametrize("degrees", [90, 180, 270])
+def test_a_page_of_figures_alone_is_turned_as_well(degrees: int, tmp_path: Path) -> None:
+    rows = [" ".join(str(107 * row * column + 4651)[:5] for column in range(1, 8)) for row in range(1, 9)]
+    upright = factories.picture("\n".join(rows), (1240, 600), font_px=32)
+    page = _request(upright.rotate(-degrees, expand=True), tmp_path)
+    reading = read_page(FasterPaddle, page, pages.READABLE)
+    assert cer("\n".join(rows), reading.text) < 0.02
+    assert reading.notes == (f"turned-{degrees}",)
 
 
 def test_upright_chinese_is_not_taken_for_a_page_on_its_side() -> None:
-    assert turn_to_try([_line("春眠不覺曉處處聞啼鳥", 0.9, tall=True)]) == 0
+    assert turns_to_try([_line("春眠不覺曉處處聞啼鳥", 0.9, tall=True)]) == ()
 
 
 def test_a_word_or_two_are_not_turned() -> None:
-    assert turn_to_try([_line("no", 0.3)]) == 0
-    assert turn_to_try([]) == 0
+    assert turns_to_try([_line("no", 0.3)]) == ()
+    assert turns_to_try([]) == ()
 
 
 def test_a_turn_counts_only_when_it_is_read_with_more_confidence() -> None:

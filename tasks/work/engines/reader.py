@@ -16,12 +16,13 @@ from models.notes import SCRIPT_UNSUPPORTED
 from models.reading import Reading, ReadingSource, mean_confidence
 from models.text import clean
 from tasks.work import textlayer
+from tasks.work.engines.rising import read_rising
 from tasks.work.layerink import grey_of
 from tasks.work.layout import blocks_of, text_of
 from tasks.work.lines import Line
 from tasks.work.merged import take_apart
 from tasks.work.metrics import agreement
-from tasks.work.turning import Sheet, is_better, turn_to_try
+from tasks.work.turning import Sheet, confidence, is_better, turns_to_try
 
 
 class Reader(Protocol):
@@ -102,6 +103,7 @@ def _noted(reading: Reading, note: str) -> Reading:
 
 def _ocr(reader: Reader, request: OcrRequest, data: bytes) -> Reading:
     sheet, lines = _upright(reader, data, Sheet(_decoded(data), request.image.transform))
+    lines = read_rising(lines, sheet.picture, lambda label: _lines(reader, label))
     lines = take_apart(lines, grey_of(sheet.picture))
     sure = [line for line in lines if line.confidence is None or line.confidence >= _LEAST_CONFIDENCE]
     notes = (f"{TURNED}{sheet.turned}",) if sheet.turned else ()
@@ -112,14 +114,15 @@ def _ocr(reader: Reader, request: OcrRequest, data: bytes) -> Reading:
 
 def _upright(reader: Reader, data: bytes, sheet: Sheet) -> tuple[Sheet, list[Line]]:
     """The sheet as it is best read, and its lines. A page that was read well is read once."""
-    lines = _lines(reader, data)
-    degrees = turn_to_try(lines)
-    if degrees:
+    first = _lines(reader, data)
+    found = [(sheet, first)]
+    for degrees in turns_to_try(first):
         turned = sheet.turn(degrees)
         again = _lines(reader, turned.encoded())
-        if is_better(again, lines, degrees):
-            return turned, again
-    return sheet, lines
+        if is_better(again, first, degrees):
+            found.append((turned, again))
+    # Any that helped is before the one that it helped.
+    return max(found[1:] or found, key=lambda one: confidence(one[1]))
 
 
 def _lines(reader: Reader, data: bytes) -> list[Line]:
