@@ -130,6 +130,41 @@ _REMARKS = (
     r"\A\W{0,3}(?:以下は|こちらは|はい、)[^。\n]{0,20}(?:テキスト|文字|内容|書き起こし)",
     r"\A\W{0,3}(?:вот|конечно)[^\n]{0,30}(?:текст|транскрип|содержим|извлеч)",
 )
+# Every phrase above that may begin anywhere holds one of these; most pages hold none, and finding that out
+# takes a hundredth of the time. In small letters.
+_CLUES = (
+    *("sorry", "unable", "not able", "afraid", "i can", "i could", "the ability", "apolog", "unfortunately"),
+    *("a ai", "an ai", "artificial intel", "language model", "text-based", "a vision", "an vision", "blank"),
+    *("empty", "blurr", "illegible", "unreadable", "unclear", "corrupted", "resolution", "too dark"),
+    *("no text", "any text", "no words", "any words", "no content", "any content", "no writing"),
+    *("any writing", "visible", "readable", "legible", "discernible", "recogni", "actual ", "please"),
+    *("could you", "can you", "kindly", "impossible", "not possible", "i don", "i do not", "contain any"),
+    *(
+        "have any",
+        "include any",
+        "show any",
+        "t read",
+        "is read",
+        "are read",
+        "was read",
+        "be read",
+        "could read",
+        "determined",
+        "transcribed",
+        "deciphered",
+        "violate",
+    ),
+    *("against our", "against my", "attached", "uploaded", "for me to"),
+    *("抱歉", "对不起", "不好意思", "很遗憾", "无法", "不能", "没办法", "作为", "图", "照片", "页面", "请"),
+    *("leid", "entschuldig", "ich kann", "ich konnte", "ich bin", " ki", "künstliche intel", "sprachmodell"),
+    *("keinen", "désol", "malheureusement", "navré", "je ne ", "en tant qu", "image ne ", "image est"),
+    *("lo siento", "lament", "mi dispiace", "desculpe", "purtroppo", "infelizmente", "no puedo", "non posso"),
+    *("não posso", "não consigo", "no se puede", "non si può", "não é possível", "non è possibile", " ia"),
+    *("modelo de lengua", "inteligencia art", "imagen", "immagine", "imagem"),
+    *("申し訳", "すみません", "残念", "画像", "죄송", "미안", "이미지", "사진", "문서"),
+    *("извините", "простите", "к сожалению", "на изображении", "عذر", "آسف", "للأسف"),
+    *("would you like me", "let me know", "i hope this", "if you need", "希望", "如果"),
+)
 
 _PICTURES = (
     r"image|picture|photo|\bscan|transcri|\bocr\b|handwriting|attach|\bfile\b"
@@ -151,3 +186,10 @@ r"""The model speaks to the user before or after it reads. `\A` is the start of 
 PICTURES = re.compile(_PICTURES, re.IGNORECASE)
 """Words for a picture and its text: a page rarely speaks of them."""
 NEGATIONS = re.compile(_NEGATIONS, re.IGNORECASE)
+
+
+def holds_clue(text: str) -> bool:
+    """False where no refusal stands in `text`, and no remark but at its start."""
+    # As patterns that ignore case see it, to which a Turkish i is one with or without its dot.
+    folded = text.casefold().replace("\u0131", "i").replace("\u0307", "")
+    return any(clue in folded for clue in _CLUES)

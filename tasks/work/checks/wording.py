@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from models.verdict import Severity
 from tasks.work.checks.case import Case, Evidence, Sighting
-from tasks.work.checks.phrases import NEGATIONS, PICTURES, REFUSAL, REMARK
+from tasks.work.checks.phrases import NEGATIONS, PICTURES, REFUSAL, REMARK, holds_clue
 from tasks.work.repair import unfenced
 from tasks.work.repair.answers import SENTENCE_TOKEN, SPECIAL_TOKEN
 
@@ -34,13 +34,13 @@ def chat_text(case: Case) -> Sighting | None:
         return None
     text, most = case.words.strip(), case.limits.chat_chars
     ends = (text[:most], text[-most:] if len(text) > most else "")
-    refusal = next((found for end in ends if (found := REFUSAL.search(end))), None)
-    if refusal:
+    hinting = [end for end in ends if holds_clue(end)]
+    if any(REFUSAL.search(end) for end in hinting):
         weight = None if len(text) <= case.limits.refusal_chars else Severity.WARNING
         return Sighting(
             "The model says that it cannot read instead of reading.", {"chars": len(text)}, weight
         )
-    if any(REMARK.search(end) for end in ends):
+    if any(REMARK.match(end) for end in ends) or any(REMARK.search(end) for end in hinting):
         return Sighting("The model speaks to its user.", {"chars": len(text)}, Severity.WARNING)
     return _about_the_picture(case, text)
 
