@@ -1,5 +1,7 @@
 """Scripts, languages and running lines: a page against its recipe and against the pages around it."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -9,6 +11,7 @@ from models.reading import Block, BlockType, Reading, ReadingSource
 from models.verdict import Severity
 from tasks.work.checks import check_document
 from tasks.work.checks.languages import language_of, main_script
+from tasks.work.checks.neighbours import language_jump, leaves
 from tests.unit.readings import CHINESE, GERMAN, PAGE, PROSE, RUSSIAN, codes, found, page_of
 
 LIMITS = CheckLimits()
@@ -163,3 +166,33 @@ def test_headers_of_left_and_right_pages_are_told_apart() -> None:
 def test_checks_of_documents_can_be_disabled() -> None:
     limits = CheckLimits(disabled=("script-jump",))
     assert seen(book(PROSE, PROSE, RUSSIAN, PROSE), limits) == {}
+
+
+def test_a_document_of_two_pages_needs_no_languages() -> None:
+    known = leaves(book(PROSE, GERMAN), LIMITS)
+    assert [language_jump(number, known, LIMITS) for number in known] == [None, None]
+    assert not any("language" in vars(leaf) for leaf in known.values())
+
+
+def test_pages_in_other_scripts_than_their_neighbours_need_no_languages() -> None:
+    known = leaves(book(RUSSIAN, PROSE, RUSSIAN), LIMITS)
+    assert language_jump(2, known, LIMITS) is None
+    assert "language" not in vars(known[2])
+
+
+@pytest.mark.slow
+def test_lanes_that_ask_for_a_language_at_once_load_the_model_once() -> None:
+    script = (
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "from py3langid import langid\n"
+        "from models.limits import CheckLimits\n"
+        "from tasks.work.checks.languages import language_of\n"
+        "load, loaded = langid._load_identifier, []\n"
+        "langid._load_identifier = lambda: loaded.append(1) or load()\n"
+        "text = 'The committee met on Tuesday to speak about the new road. ' * 9\n"
+        "with ThreadPoolExecutor(4) as pool:\n"
+        "    told = list(pool.map(lambda _: language_of(text, CheckLimits()), range(4)))\n"
+        "print(told, len(loaded))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "['en', 'en', 'en', 'en'] 1\n"

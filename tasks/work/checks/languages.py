@@ -1,5 +1,6 @@
 """The language of a page, and whether it is one that was expected."""
 
+import threading
 from collections import Counter
 
 import py3langid
@@ -14,6 +15,8 @@ _SAMPLE_CHARS = 1_500
 _LINE_LETTERS = 0.6
 # A Chinese character says as much as three letters.
 _DENSE = 3
+# The model takes half a second of CPU to load; lanes that look at once would load it each for itself.
+_ONE_AT_A_TIME = threading.Lock()
 
 
 def language_unexpected(case: Case) -> Sighting | None:
@@ -36,7 +39,8 @@ def language_of(text: str, limits: CheckLimits) -> str:
     is_dense = main_script(sample, limits) in CJK_SCRIPTS
     if letters < limits.language_letters / (_DENSE if is_dense else 1):
         return ""
-    return str(py3langid.classify(sample)[0])
+    with _ONE_AT_A_TIME:
+        return str(py3langid.classify(sample)[0])
 
 
 def main_script(text: str, limits: CheckLimits) -> str:

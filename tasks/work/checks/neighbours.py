@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from rapidfuzz import fuzz
 
@@ -21,20 +22,29 @@ _SAME_LINE = 80.0
 _SCRIPT_LETTERS = 60
 # From this share of its letters in the neighbours' script on, a page is mixed, not in another one.
 _MIXED_SHARE = 0.3
+_AGREEING = 2
 
 
-@dataclass(frozen=True, slots=True)
+# With a __dict__, in which the language stays once it was asked for.
+@dataclass(frozen=True)
 class Leaf:
     """What is compared of a page; empty strings where it is not known."""
 
     script: str
     shares: Mapping[str, float]
     """Of the letters of each script."""
-    language: str
     running: tuple[str, ...]
     """Lines at its top and bottom, folded."""
     text: str
     """All of it, folded."""
+    said: str
+    """The text as it was read."""
+    limits: CheckLimits
+
+    @cached_property
+    def language(self) -> str:
+        """Told when asked for: of a page or two no neighbours agree, and no model is needed."""
+        return language_of(self.said, self.limits)
 
 
 Leaves = Mapping[int, Leaf]
@@ -62,9 +72,10 @@ def script_jump(number: int, known: Leaves, limits: CheckLimits) -> Sighting | N
 def language_jump(number: int, known: Leaves, limits: CheckLimits) -> Sighting | None:
     """The page is in the script of the pages around it and in another language."""
     here, around = known[number], _around(number, known, limits)
+    if len(around) < _AGREEING or any(leaf.script != here.script for leaf in around):
+        return None
     there = _agreed([leaf.language for leaf in around])
-    is_same_script = all(leaf.script == here.script for leaf in around)
-    if not here.language or not there or here.language == there or not is_same_script:
+    if not here.language or not there or here.language == there:
         return None
     message = f"The page is in another language ({here.language}) than the pages around it ({there})."
     return Sighting(message, {"language": here.language, "around": there})
@@ -90,9 +101,10 @@ def _leaf(reading: Reading, limits: CheckLimits) -> Leaf:
     return Leaf(
         script=main_script(text, limits) if total >= _SCRIPT_LETTERS else "",
         shares={script: count / total for script, count in letters.items()},
-        language=language_of(text, limits),
         running=tuple(_running(reading)),
         text=_folded(text),
+        said=text,
+        limits=limits,
     )
 
 
@@ -137,7 +149,7 @@ def _around(number: int, known: Leaves, limits: CheckLimits) -> list[Leaf]:
 def _agreed(values: list[str]) -> str:
     """What all of two or more known values say; empty where they differ."""
     said = [value for value in values if value]
-    return said[0] if len(said) > 1 and len(set(said)) == 1 else ""
+    return said[0] if len(said) >= _AGREEING and len(set(said)) == 1 else ""
 
 
 def _folded(text: str) -> str:
