@@ -76,12 +76,17 @@ class WorkerPool:
         The future ends with the result; with the error of our tree that `fn` raised (any other becomes a
         PagemillError with code `internal`); with PageFailed (`timeout_code`) when the task ran longer than
         `timeout_s` seconds and its child was killed; or with TransientError (`crash_code`), which names the
-        signal or exit number, when the child died. Cancelling it kills a child that has begun.
-        Raises RuntimeError after `close`.
+        signal or exit number, when the child died or none can be started. Cancelling it kills a child that
+        has begun. Raises RuntimeError after `close`.
         """
         outer: Future[T] = Future()
         with self._lock:
-            inner = self._schedule(fn, args, timeout_s)
+            try:
+                inner = self._schedule(fn, args, timeout_s)
+            except BrokenExecutor as error:
+                # As where SIGTERM goes to the whole group: what starts the children has ended with them.
+                outer.set_exception(TransientError(_death(error), crash_code))
+                return outer
             self._open.add(outer)
         outer.add_done_callback(self._open.discard)
         pass_cancelling(outer, inner)
@@ -141,7 +146,7 @@ def _without_main(name: str) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _deaf_to_the_terminal() -> Iterator[None]:
-    """What is started meanwhile never hears Ctrl-C, nor that the terminal is closed, which children are told, too.
+    """What is started meanwhile never hears Ctrl-C or that the terminal is closed; children are told, too.
 
     It is for the parent, who lets pages in hand come to their end; a child that died of it would count as a
     crash of its page.

@@ -5,6 +5,8 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from pathlib import Path
 
 import psutil
@@ -251,6 +253,23 @@ def test_a_child_whose_parent_was_killed_does_not_compute_for_ever() -> None:
     assert ended.returncode == -signal.SIGKILL
     child = int(ended.stdout)
     until(lambda: not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE)
+
+
+class Broken:
+    """A pool whose children have ended, and what starts them as well."""
+
+    def schedule(self, *_: object, **_named: object) -> None:
+        raise BrokenProcessPool
+
+
+def test_a_pool_that_can_start_no_child_says_so_in_the_future(monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(WorkerPool(1)) as pool, monkeypatch.context() as broken:
+        broken.setattr(pool, "_pool", Broken())
+        broken.setattr(pool, "_new_pool", Broken)
+        future = pool.submit(abs, -1, timeout_s=60, timeout_code=Code.OCR_TIMEOUT)
+    with pytest.raises(TransientError, match="died") as raised:
+        future.result()
+    assert raised.value.code == Code.WORKER_DIED
 
 
 _CHILD_S_SIGNALS = """
