@@ -147,7 +147,7 @@ def _shown(documents: Sequence[DocumentSummary]) -> list[DocumentSummary]:
 
 def _seen(document: DocumentSummary) -> str:
     is_old = document.seen_as == "known" and not document.seconds
-    return "read before" if is_old else ""
+    return "read before" if is_old and document.status is not DocumentStatus.PENDING else ""
 
 
 def _seconds(summary: RunSummary) -> float:

@@ -69,6 +69,11 @@ def test_documents_read_before_are_marked() -> None:
     assert "read before" in printed(shown.run_summary(shown.document_summary(seen_as="known", seconds=0.0)))
 
 
+def test_documents_that_an_interrupted_run_left_are_not_called_read() -> None:
+    left = shown.document_summary(seen_as="known", seconds=0.0, status=DocumentStatus.PENDING)
+    assert "read before" not in printed(shown.run_summary(left))
+
+
 def test_paths_that_could_not_be_read_are_listed_and_hidden_ones_counted() -> None:
     text = printed(shown.run_summary(shown.document_summary(), problems=(GONE, HIDDEN)))
     assert "not read: /scans/gone.pdf: It is not there any more. (source-gone)" in text
