@@ -22,6 +22,7 @@ from models.page import PageFacts, Word
 from models.text import clean, printable
 from tasks.work import pdf_scans
 from tasks.work.pdf_boxes import load, meet
+from tasks.work.pdf_colours import has_colour
 
 # PyMuPDF ships no types for what is used here.
 _mu: Any = pymupdf
@@ -144,14 +145,18 @@ def whole_jpeg(path: Path, page_no: int, passwords: tuple[str, ...]) -> bytes | 
 def render(
     path: Path, page_no: int, scales: tuple[float, float], passwords: tuple[str, ...], *, annotations: bool
 ) -> Image.Image:
-    """The page at so many pixels a point across and down, RGB, with annotations and form values where asked.
+    """The page at so many pixels a point across and down, with annotations and form values where asked.
+
+    RGB; L where it has no colour at all: that shows the same, and takes a third less time until it is stored.
 
     Raises DocumentRejected when it cannot be drawn.
     """
     with _damaged():
         page, _ = load(_document(path, passwords), page_no)
-        pixels = page.get_pixmap(matrix=_mu.Matrix(*scales), alpha=False, annots=annotations)
-        image = Image.frombytes("RGB", (pixels.width, pixels.height), pixels.samples_mv)
+        drawn = page.get_displaylist(annots=annotations)
+        mode, colours = ("RGB", _mu.csRGB) if has_colour(page, drawn) else ("L", _mu.csGRAY)
+        pixels = drawn.get_pixmap(matrix=_mu.Matrix(*scales), colorspace=colours, alpha=False)
+        image = Image.frombytes(mode, (pixels.width, pixels.height), pixels.samples_mv)
     # Decoded pictures and fonts of earlier pages: half of them go, so that a long document stays small.
     _mu.TOOLS.store_shrink(50)
     return image
