@@ -22,15 +22,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from bench import child
+from bench import arguments, child
 from bench.clients_pages import KINDS, Pages, gather
 from bench.clients_run import Cost, Server, run, serving
 from bench.installation import cost
 from bench.peers import MODEL, PEERS, Peer, Task
 from bench.peers.install import why_missing
-from bench.result import Result, Row, Value, machine
+from bench.result import Journal, Row, Value, machine
+from bench.served import vlm_of
 from db import postmaster
 from models import profiles
+from models.errors import ConfigurationError
 from models.profile import Profile
 
 OURS = "pagemill"
@@ -58,21 +60,18 @@ class Setting:
     clients: tuple[str, ...] = (OURS, *(peer.name for peer in PEERS))
 
 
-def measure(sets: Iterable[Pages], setting: Setting, folder: Path) -> Result:
+def measure(sets: Iterable[Pages], setting: Setting, folder: Path) -> Iterator[Row]:
     """One row for each client and kind of page. A client that is not there or fails has its reason."""
-    rows: list[Row] = []
     with serving(setting.slots, setting.seconds) as server:
         for pages in sets:
-            found = list(_rows(pages, setting, server, folder / pages.kind.replace(" ", "-")))
-            rows += with_ratios(found)
+            yield from _rows(pages, setting, server, folder / pages.kind.replace(" ", "-"))
+
+
+def told(setting: Setting) -> dict[str, Value]:
+    """What the figures hold for: machine, versions of the clients, and what was asked for."""
     facts = machine() | _versions(setting)
     facts |= {"slots": setting.slots, "seconds": setting.seconds, "cores": os.cpu_count()}
-    facts |= {
-        "profile": setting.profile,
-        "recipe": " ".join(setting.recipe),
-        "load": round(os.getloadavg()[0], 1),
-    }
-    return Result("clients", "clients at one server: CPU seconds a page", tuple(rows), facts)
+    return facts | {"profile": setting.profile, "recipe": " ".join(setting.recipe)}
 
 
 def _rows(pages: Pages, setting: Setting, server: Server, folder: Path) -> Iterator[Row]:
@@ -89,7 +88,6 @@ def _rows(pages: Pages, setting: Setting, server: Server, folder: Path) -> Itera
                 row = {**head, **_figures(runner, pages, setting, server, place)}
             finally:
                 _end_database(place)
-        print(row, flush=True)
         yield row
 
 
@@ -119,11 +117,13 @@ def _figures(runner: Runner, pages: Pages, setting: Setting, server: Server, pla
 
 
 def with_ratios(rows: Sequence[Row]) -> list[Row]:
-    """The rows of one kind with their CPU a page as a multiple of pagemill's."""
-    ours = next((float(row.get("cpu_s_per_page") or 0) for row in rows if row["client"] == OURS), 0.0)
+    """The rows with their CPU a page as a multiple of pagemill's on that kind of page."""
+    by_kind = {
+        row.get("kind"): float(row.get("cpu_s_per_page") or 0) for row in rows if row["client"] == OURS
+    }
     found: list[Row] = []
     for row in rows:
-        theirs = row.get("cpu_s_per_page")
+        ours, theirs = by_kind.get(row.get("kind"), 0.0), row.get("cpu_s_per_page")
         is_told = ours > 0 and theirs is not None
         found.append({**row, "times_ours": round(float(theirs or 0) / ours, 2) if is_told else None})
     return found
@@ -155,8 +155,7 @@ def _ours(setting: Setting, server: Server, place: Path) -> Runner:
 
 
 def _without_tries(profile: Profile) -> Profile:
-    assert profile.vlm is not None, "this profile needs no server"
-    vlm = profile.vlm.model_copy(update={"served_name": MODEL, "consent": ""})
+    vlm = vlm_of(profile).model_copy(update={"served_name": MODEL, "consent": ""})
     return profile.model_copy(update={"name": "bench", "vlm": vlm, "ladder": ()})
 
 
@@ -182,34 +181,51 @@ def _versions(setting: Setting) -> dict[str, Value]:
 def main() -> None:
     """Measure, print, save."""
     wish = _arguments()
-    chosen = tuple(wish.recipe), tuple(wish.clients.split(","))
-    setting = Setting(wish.envs, wish.slots, wish.seconds, wish.profile, wish.jobs, *chosen)
+    setting = Setting(
+        wish.envs, wish.slots, wish.seconds, wish.profile, wish.jobs, tuple(wish.recipe), wish.clients
+    )
+    vlm_of(profiles.get(setting.profile))
     with tempfile.TemporaryDirectory(prefix="pm-") as name:
         folder = Path(name)
-        kinds = wish.kinds.split(",")
-        sets = list(gather(wish.documents, wish.pages, wish.each, folder / "pages", kinds))
-        result = measure(sets, setting, folder)
-    print(result.table())
-    print(result.save(wish.out))
+        sets = list(gather(wish.documents, wish.pages, wish.each, folder / "pages", wish.kinds))
+        if not sets:
+            raise ConfigurationError("No page to measure: none of the documents is a PDF with such pages.")
+        about = "clients at one server: CPU seconds a page"
+        journal, rows = Journal("clients", about, told(setting), wish.out), list[Row]()
+        for row in measure(sets, setting, folder):
+            journal.add(row)
+            rows.append(row)
+        journal.finish(with_ratios(rows))
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    made = arguments.parser(__doc__)
+    made.add_argument("documents", nargs="+", type=Path, help="PDF files and folders of such")
+    made.add_argument(
+        "--envs", type=Path, required=True, metavar="FOLDER", help="of the others' environments"
     )
-    parser.add_argument("documents", nargs="+", type=Path)
-    parser.add_argument("--envs", type=Path, required=True, help="folder of the others' environments")
-    parser.add_argument("--pages", type=int, default=60, help="at most, of each kind")
-    parser.add_argument("--each", type=int, default=6, help="at most, of a document")
-    parser.add_argument("--slots", type=int, default=16)
-    parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--profile", default="chandra-2")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--recipe", nargs="+", default=[], metavar="KEY=VALUE", help="of pagemill")
-    parser.add_argument("--clients", default=",".join(Setting(Path()).clients))
-    parser.add_argument("--kinds", default=",".join(KINDS), help="of pages")
-    parser.add_argument("--out", type=Path, default=Path("bench-results"))
-    return parser.parse_args()
+    made.add_argument("--pages", type=arguments.count, default=60, metavar="N", help="at most, of each kind")
+    made.add_argument("--each", type=arguments.count, default=6, metavar="N", help="at most, of a document")
+    made.add_argument("--slots", type=arguments.count, default=16, metavar="N", help="of the server")
+    made.add_argument("--seconds", type=float, default=2.0, metavar="S", help="until a page is answered")
+    made.add_argument("--profile", default="chandra-2", help="of pagemill")
+    made.add_argument("--jobs", type=arguments.count, default=2, metavar="N", help="of pagemill")
+    made.add_argument("--recipe", nargs="+", default=[], metavar="KEY=VALUE", help="of pagemill")
+    clients = Setting(Path()).clients
+    made.add_argument("--clients", type=_some_of(clients), default=clients, help=", ".join(clients))
+    made.add_argument("--kinds", type=_some_of(KINDS), default=KINDS, help=f"of pages: {', '.join(KINDS)}")
+    arguments.add_out(made)
+    return made.parse_args()
+
+
+def _some_of(known: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
+    def names(text: str) -> tuple[str, ...]:
+        found = tuple(text.split(","))
+        if unknown := [name for name in found if name not in known]:
+            raise argparse.ArgumentTypeError(f"'{unknown[0]}' is none of {', '.join(known)}")
+        return found
+
+    return names
 
 
 if __name__ == "__main__":

@@ -55,13 +55,17 @@ def run(
             start_new_session=True,
         )  # fmt: skip
     clock, peak_mb, why = CpuClock(process.pid), 0.0, ""
-    while process.poll() is None:
-        clock.look()
-        peak_mb = max(peak_mb, family_mb(process.pid))
-        if time.monotonic() - started > deadline_s:
-            end_group(process, _GRACE_S)
-            why = f"not done after {deadline_s:g} s"
-        time.sleep(_LOOK_S)
+    try:
+        while process.poll() is None:
+            clock.look()
+            peak_mb = max(peak_mb, family_mb(process.pid))
+            if time.monotonic() - started > deadline_s:
+                end_group(process, _GRACE_S)
+                why = f"not done after {deadline_s:g} s"
+            time.sleep(_LOOK_S)
+    except KeyboardInterrupt:
+        end_group(process, _GRACE_S)
+        raise
     if not why and process.returncode not in fine:
         why = f"ended with {process.returncode}: {last_words(log)}"
     # What was not waited for is seen by looking alone.
@@ -113,7 +117,10 @@ def serving(slots: int, seconds: float) -> Iterator[Server]:
     """The server for the time of a `with`."""
     command = [sys.executable, "-m", "bench.peers.server", "--port", str(free_port())]
     command += ["--slots", str(slots), "--seconds", str(seconds)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    # In a session of its own, so that Ctrl-C is ours alone.
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
         # Leaving closes its input, which ends it.
         yield Server(process)
 

@@ -11,6 +11,8 @@ from typing import Any
 import httpx
 import psutil
 
+from models.errors import Code, ConfigurationError
+
 Value = str | float | int | bool | None
 
 _ASK_S = 5.0
@@ -92,8 +94,10 @@ def documents(places: Sequence[Path]) -> dict[str, Value]:
 
 
 def files(places: Iterable[Path]) -> Iterator[Path]:
-    """Files named or in the folders named."""
+    """Files named or in the folders named. Raises ConfigurationError for what is not there."""
     for place in places:
+        if not place.exists():
+            raise ConfigurationError(f"There is no {place}.", Code.NOT_FOUND)
         yield from (path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
 
 

@@ -148,5 +148,8 @@ async def _shoot(client: httpx.AsyncClient, url: str, content: bytes) -> Shot:
     seconds = time.perf_counter() - started
     if answer.status_code != httpx.codes.OK:
         return Shot(seconds, error=f"HTTP {answer.status_code}")
-    usage = answer.json()["usage"]
-    return Shot(seconds, usage["prompt_tokens"], usage["completion_tokens"])
+    try:
+        usage = answer.json()["usage"]
+        return Shot(seconds, usage["prompt_tokens"], usage["completion_tokens"])
+    except (ValueError, KeyError, TypeError):
+        return Shot(seconds, error="an answer that is none of the OpenAI API's")

@@ -5,13 +5,13 @@
 What is plotted follows from the columns: requests in flight or pages make lines, names make bars.
 """
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import arguments
 from bench.charts import Bar, Series, bars, lines, number, template
-from bench.result import Result, Row, columns_of, load, shown
+from bench.result import Result, Row, columns_of, load, shown, write
 from models.errors import ConfigurationError
 from models.text import printable
 
@@ -144,17 +144,15 @@ def _words(name: str) -> str:
 
 def main() -> None:
     """Read, draw, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments.parser(__doc__)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE.json")
-    parser.add_argument("-o", "--out", type=Path, default=Path("bench.html"))
+    parser.add_argument("-o", "--out", type=Path, default=Path("bench.html"), metavar="FILE")
     parser.add_argument("--force", action="store_true", help="overwrite a file that is there")
     wish = parser.parse_args()
     if wish.out.exists() and not wish.force:
         raise ConfigurationError(f"{wish.out} is there already; --force overwrites it.")
     text = render([load(path) for path in wish.files])
-    wish.out.write_text(text, encoding="utf-8")
+    write(wish.out, text)
     print(wish.out)
 
 

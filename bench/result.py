@@ -3,15 +3,17 @@
 import datetime as dt
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.facts import Value, machine
 from models.errors import Code, ConfigurationError
 
-__all__ = ["Journal", "Result", "Row", "Value", "load", "machine", "table"]
+__all__ = ["Journal", "Result", "Row", "Value", "load", "machine", "table", "write"]
 
 Row = Mapping[str, Value]
 
@@ -43,14 +45,13 @@ class Result:
 
     def save(self, folder: Path) -> Path:
         """Write FOLDER/NAME.json and say where."""
-        folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.name}.json"
-        path.write_text(json.dumps(asdict(self), indent=1) + "\n")
+        write(path, json.dumps(asdict(self), indent=1) + "\n")
         return path
 
     def table(self) -> str:
-        """The rows as a Markdown table; columns as the first row has them."""
-        return table(self.rows)
+        """The rows as a Markdown table, as wide as a terminal at the most if it is shown on one."""
+        return table(self.rows, shutil.get_terminal_size().columns if sys.stdout.isatty() else None)
 
 
 class Journal:
@@ -66,7 +67,10 @@ class Journal:
 
     def add(self, row: Row) -> None:
         """One more row."""
-        print(row, flush=True)
+        print(
+            ", ".join(f"{name} {shown(value)}" for name, value in row.items() if value not in (None, "")),
+            flush=True,
+        )
         self._rows.append(row)
         self._result({"complete": False}).save(self._out)
 
@@ -96,12 +100,57 @@ def load(path: Path) -> Result:
         ) from None
 
 
-def table(rows: Sequence[Row]) -> str:
-    """Rows as a Markdown table; columns in the order they first appear."""
-    columns = columns_of(rows)
-    lines = [columns, ["---"] * len(columns)]
-    lines += [[shown(row.get(name)) for name in columns] for row in rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def write(path: Path, text: str) -> None:
+    """Write a file, in a folder that is made. Raises ConfigurationError where there can be none."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        raise ConfigurationError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def table(rows: Sequence[Row], width: int | None = None) -> str:
+    """Rows as a Markdown table; columns in the order they first appear.
+
+    Where it is wider than `width`, several tables, each beginning with the columns that name the rows.
+    """
+    columns = [_column(name, rows) for name in columns_of(rows)]
+    named = max(1, next((place for place, one in enumerate(columns) if one.is_number), 1))
+    parts = [columns[:named]]
+    for column in columns[named:]:
+        if width and len(parts[-1]) > named and _breadth([*parts[-1], column]) > width:
+            parts.append(columns[:named])
+        parts[-1] = [*parts[-1], column]
+    return "\n\n".join(map(_markdown, parts))
+
+
+class _Column(NamedTuple):
+    cells: tuple[str, ...]
+    """The first is its name."""
+    is_number: bool
+
+    @property
+    def breadth(self) -> int:
+        return max(3, *map(len, self.cells))
+
+
+def _column(name: str, rows: Sequence[Row]) -> _Column:
+    values = [row.get(name) for row in rows]
+    is_number = all(value is None or isinstance(value, int | float) for value in values)
+    return _Column((name, *map(shown, values)), is_number)
+
+
+def _breadth(columns: Sequence[_Column]) -> int:
+    return 1 + sum(column.breadth + 3 for column in columns)
+
+
+def _markdown(columns: Sequence[_Column]) -> str:
+    padded = []
+    for cells, is_number in columns:
+        breadth = _Column(cells, is_number).breadth
+        head, *rest = (cell.rjust(breadth) if is_number else cell.ljust(breadth) for cell in cells)
+        padded.append([head, "-" * (breadth - 1) + (":" if is_number else "-"), *rest])
+    return "\n".join(f"| {' | '.join(line)} |" for line in zip(*padded, strict=True))
 
 
 def columns_of(rows: Sequence[Row]) -> list[str]:

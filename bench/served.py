@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from models.errors import ConfigurationError
+from models.errors import ConfigurationError, EnvironmentFault
 from models.profile import Profile
 from models.vlm import Vlm
 from tasks.work.serving import gpus, visit, vllm
@@ -22,19 +22,36 @@ def plan(
     options: Sequence[str] = (),
     is_bare: bool = False,
 ) -> Plan:
-    """A plan on the first GPU. `is_bare`: without the profile's flags, as vLLM does it by default."""
+    """A plan on the first GPU, or on the CPU where that is what vLLM was built for.
+
+    `is_bare`: without the profile's flags, as vLLM does it by default.
+    """
     if is_bare and profile.vlm is not None:
         profile = profile.model_copy(update={"vlm": profile.vlm.model_copy(update={"flags": ()})})
-    (first,) = gpus.choose(gpus.list_gpus()[:1], (), None)
+    installation, chosen = _place(python)
     return Plan(
         profile,
         model,
-        vllm.find(python),
-        gpus=(first.index,),
+        installation,
+        gpus=chosen,
         port=free_port(),
         options=tuple(options),
         extra=tuple(extra),
     )
+
+
+def _place(python: Path | None) -> tuple[vllm.Installation, tuple[int, ...]]:
+    try:
+        found = vllm.find(python)
+        if found.is_cpu_build:
+            return found, ()
+        (first,) = gpus.choose(gpus.list_gpus()[:1], (), None)
+    except EnvironmentFault as error:
+        raise EnvironmentFault(
+            f"{error.message} The benchmarks sweep and pipeline can measure a server that runs: --url.",
+            error.code,
+        ) from error
+    return found, (first.index,)
 
 
 def vlm_of(profile: Profile) -> Vlm:

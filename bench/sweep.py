@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench import facts, load, pictures, served
+from bench import arguments, facts, load, pictures, served
 from bench.result import Journal, Row, Value, machine
 from bench.watch import Gauge
 from models import profiles
@@ -98,25 +98,31 @@ def recipe_options(wish: argparse.Namespace) -> list[str]:
 
 def parser(about: str | None) -> argparse.ArgumentParser:
     """Arguments that the benchmarks of servers share."""
-    made = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("profile")
-    made.add_argument("documents", nargs="+", type=Path)
+    made = arguments.parser(about)
+    made.add_argument("profile", help="see 'pagemill profiles'")
+    made.add_argument("documents", nargs="+", type=Path, help="files and folders")
     made.add_argument(
         "--url", default="", help="a server that runs, or several with commas; else one is started"
     )
-    made.add_argument("--api-key", default="")
-    made.add_argument("--model", default="", help="weights for the server that is started")
-    made.add_argument("--python", type=Path, help="Python of the environment that holds vLLM")
-    made.add_argument("--flag", action="append", default=[], help="more flags for the server")
-    made.add_argument("--with", dest="options", action="append", default=[], help="options of the profile")
+    made.add_argument("--api-key", default="", metavar="KEY", help="where the server wants one")
+    made.add_argument("--model", default="", metavar="PATH", help="weights for the server that is started")
+    made.add_argument("--python", type=Path, metavar="PATH", help="Python of vLLM's environment")
+    made.add_argument("--flag", action="append", default=[], help="one more for the server; repeatable")
+    made.add_argument(
+        "--with", dest="options", action="append", default=[], metavar="OPTION", help="of the profile"
+    )
     made.add_argument("--bare", action="store_true", help="without the profile's flags")
-    made.add_argument("--in-flight", default="1,4,16,64,256")
-    made.add_argument("--pages", type=int, default=200)
-    made.add_argument("--tokens", type=int, default=512)
+    made.add_argument("--in-flight", default="1,4,16,64,256", metavar="N,N", help="requests at once")
+    made.add_argument("--pages", type=arguments.count, default=200, metavar="N", help="at most")
+    made.add_argument("--tokens", type=arguments.count, default=512, metavar="N", help="of every reply")
     made.add_argument("--resolution", default="", choices=["", "fixed", "legible", "max"])
-    made.add_argument("--recipe", action="append", default=[], help="key=value, as of pagemill ingest")
-    made.add_argument("--jobs", type=int, default=2)
-    made.add_argument("--out", type=Path, default=Path("bench-results"))
+    made.add_argument(
+        "--recipe", action="append", default=[], metavar="KEY=VALUE", help="as of pagemill ingest"
+    )
+    made.add_argument(
+        "--jobs", type=arguments.count, default=2, metavar="N", help="processes that make pictures"
+    )
+    arguments.add_out(made)
     return made
 
 

@@ -1,14 +1,16 @@
 """The machine while something runs: GPU, memory, processors."""
 
-import statistics
 import threading
 import time
 from abc import ABC, abstractmethod
+from statistics import fmean
 from typing import Self
 
 import psutil
 
-from bench.facts import Value, open_nvml
+from bench.facts import Value
+from models.telemetry import Sample
+from tasks.work.nvml import open_gpus
 
 _LOOK_S = 0.25
 
@@ -40,37 +42,35 @@ class Looker(ABC):
 
 
 class Gauge(Looker):
-    """The GPU (through NVML, where there is one) and the host."""
+    """The first GPU (through NVML, where there is one) and the host."""
 
     def __init__(self) -> None:
         super().__init__()
         # Its first answer means nothing.
         psutil.cpu_percent()
-        self._nvml = open_nvml()
-        self.busy: list[float] = []
-        self.memory_mb: list[float] = []
-        self.power_w: list[float] = []
+        self._gpus = open_gpus()
+        self.gpu: list[Sample] = []
         self.cpu: list[float] = []
+        self.memory_mb: list[float] = []
 
     def row(self) -> dict[str, Value]:
-        """Means, and the most memory; without GPU figures where no GPU answers."""
-        told: dict[str, Value] = {"cores_busy": round(_mean(self.cpu) / 100 * (psutil.cpu_count() or 1), 2)}
-        if self.busy:
-            told |= {
-                "gpu_busy": round(_mean(self.busy) / 100, 3),
-                "gpu_memory_mb": round(max(self.memory_mb)),
-                "gpu_power_w": round(_mean(self.power_w)),
-            }
+        """Means, and the most memory; without what a short measurement did not see."""
+        told: dict[str, Value] = {}
+        if self.cpu:
+            told["cores_busy"] = round(fmean(self.cpu) / 100 * (psutil.cpu_count() or 1), 2)
+            told["host_memory_mb"] = round(max(self.memory_mb))
+        if self.gpu:
+            told["gpu_busy"] = round(fmean(look.busy or 0.0 for look in self.gpu), 3)
+            told["gpu_memory_mb"] = round(max(look.memory_mb or 0.0 for look in self.gpu))
+        if power_w := [look.power_w for look in self.gpu if look.power_w is not None]:
+            told["gpu_power_w"] = round(fmean(power_w))
         return told
 
     def look(self) -> None:
         """Take in one sample of each."""
         self.cpu.append(psutil.cpu_percent())
-        if self._nvml is not None:
-            handle = self._nvml.nvmlDeviceGetHandleByIndex(0)
-            self.busy.append(self._nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
-            self.memory_mb.append(self._nvml.nvmlDeviceGetMemoryInfo(handle).used / 2**20)
-            self.power_w.append(self._nvml.nvmlDeviceGetPowerUsage(handle) / 1000)
+        self.memory_mb.append(psutil.virtual_memory().used / 2**20)
+        self.gpu += self._gpus.sample()[:1] if self._gpus else []
 
 
 class CpuClock:
@@ -110,7 +110,3 @@ class CpuClock:
             return [self._root, *self._root.children(recursive=True)]
         except psutil.Error:
             return []
-
-
-def _mean(values: list[float]) -> float:
-    return statistics.fmean(values) if values else 0.0

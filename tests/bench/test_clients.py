@@ -6,10 +6,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import httpx
+import psutil
 import pymupdf
 import pytest
 
-from bench import clients
+from bench import clients, clients_run
 from bench.clients_pages import Pages, gather
 from bench.clients_run import family_mb, last_words, run, serving
 from bench.peers import KEY, MODEL, PEERS, Peer, Task
@@ -126,6 +127,22 @@ def test_a_client_that_hangs_is_ended(tmp_path: Path) -> None:
     assert family_mb(2**22 + 1) == 0.0
 
 
+def test_a_client_ends_with_the_measurement_that_somebody_interrupts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[int] = []
+
+    def interrupt(pid: int) -> float:
+        left.append(pid)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(clients_run, "family_mb", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run([sys.executable, "-c", "import time; time.sleep(600)"], {}, tmp_path / "log")
+    assert left
+    assert not psutil.pid_exists(left[0])
+
+
 def test_bytecode_is_kept_so_that_a_second_start_is_not_charged_for_compiling(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,11 +160,11 @@ def test_a_client_that_is_not_there_has_a_reason_and_no_figures(
     (envs / "gone").mkdir()
     (envs / "gone" / REFUSED).write_text("ERROR: No matching distribution\n")
     pages = Pages("text", envs / "none", 0, ())
-    result = clients.measure([pages], clients.Setting(envs, slots=2, clients=("gone",)), envs / "work")
-    (row,) = result.rows
+    setting = clients.Setting(envs, slots=2, clients=("gone",))
+    (row,) = clients.measure([pages], setting, envs / "work")
     assert (row["client"], row["failed"]) == ("gone", "ERROR: No matching distribution")
     assert "cpu_s_per_page" not in row
-    assert result.facts["no-such-package"] is None
+    assert clients.told(setting)["no-such-package"] is None
     assert why_missing(TOY, envs / "elsewhere").startswith("not installed")
 
 
@@ -187,12 +204,14 @@ def test_every_client_is_told_where_the_server_is_and_how_much_it_bears(peer: Pe
 def test_ratios_are_to_pagemill_of_the_same_kind() -> None:
     told = clients.with_ratios(
         [
-            {"client": "pagemill", "cpu_s_per_page": 0.1},
-            {"client": "docling", "cpu_s_per_page": 0.5},
-            {"client": "olmocr", "failed": "no"},
+            {"kind": "text", "client": "pagemill", "cpu_s_per_page": 0.1},
+            {"kind": "text", "client": "docling", "cpu_s_per_page": 0.5},
+            {"kind": "text", "client": "olmocr", "failed": "no"},
+            {"kind": "scan", "client": "docling", "cpu_s_per_page": 0.5},
+            {"kind": "scan", "client": "pagemill", "cpu_s_per_page": 0.25},
         ]
     )
-    assert [row["times_ours"] for row in told] == [1.0, 5.0, None]
+    assert [row["times_ours"] for row in told] == [1.0, 5.0, None, 2.0, 1.0]
 
 
 @pytest.mark.slow
@@ -203,7 +222,7 @@ def test_pagemill_and_another_client_read_the_same_pages_at_one_server(
     (text,) = (one for one in gather([toys.TYPED], 2, 2, tmp_path / "pages", ["text"]))
     recipe = ("orient=false",)
     setting = clients.Setting(envs, 2, 0.05, jobs=1, recipe=recipe, clients=("pagemill", "toy"))
-    ours, theirs = clients.measure([text], setting, tmp_path / "work").rows
+    ours, theirs = clients.measure([text], setting, tmp_path / "work")
     assert "failed" not in ours | theirs
     assert (ours["requests"], theirs["requests"]) == (text.pages, 1)
     assert float(ours["start_cpu_s"]) > float(theirs["start_cpu_s"]) > 0

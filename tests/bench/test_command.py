@@ -31,6 +31,9 @@ def test_each_benchmark_is_a_command_with_a_help_of_its_own(name: str) -> None:
     code, shown = run(name, "--help")
     assert code == 0
     assert f"usage: pagemill bench {name}" in shown
+    if name not in {"pages", "resolution"}:
+        assert "python -m" not in shown.replace("python -m bench.peers", "")
+        assert max(map(len, shown.splitlines())) <= 110
     assert bench._BENCHES[name] in run()[1]
 
 
@@ -70,6 +73,13 @@ def test_what_was_measured_is_kept_when_somebody_interrupts(
         (("sweep", "nothing", toys.TYPED, "--url", "http://127.0.0.1:1"), "nothing"),
         (("sweep", "ppocr", toys.TYPED, "--url", "http://127.0.0.1:1"), "read on the CPU"),
         (("sweep", "glm-ocr", toys.TYPED, "--url", "http://127.0.0.1:1", "--in-flight", "x"), "--in-flight"),
+        (("sweep", "glm-ocr", "nowhere", "--url", "http://127.0.0.1:1"), "There is no nowhere"),
+        (("sweep", "glm-ocr", toys.TYPED, "--jobs", "0"), "'0' is no number from 1"),
+        (("sweep", "glm-ocr", toys.TYPED, "--out", toys.BROKEN), "nothing can be written"),
+        (("clients", ".", "--envs", "."), "No page to measure"),
+        (("clients", toys.TYPED, "--envs", ".", "--profile", "ppocr"), "read on the CPU"),
+        (("clients", toys.TYPED, "--envs", ".", "--kinds", "comics"), "'comics' is none of text, scan"),
+        (("clients", toys.TYPED, "--envs", ".", "--slots", "0"), "'0' is no number from 1"),
         (("report", "nowhere.json"), "cannot be read"),
         (("pages", toys.BROKEN, "--rounds", "1"), "None|none"),
     ],
@@ -87,7 +97,10 @@ def test_what_cannot_be_measured_is_one_line_and_an_exit_code(
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(("--url", "http://127.0.0.1:1"), "answered no request"), (("--model", "/weights"), "No NVIDIA GPU")],
+    [
+        (("--url", "http://127.0.0.1:1"), "answered no request"),
+        (("--model", "/weights"), "a server that runs: --url"),
+    ],
 )
 def test_without_a_server_or_a_gpu_the_reason_is_told(
     words: tuple[str, ...], said: str, in_process: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,18 +1,24 @@
 """What benchmarks of servers keep and watch: results, gauges, and the server they start."""
 
+import datetime as dt
 import json
+import re
 import sys
 import types
 from pathlib import Path
 
 import psutil
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench import facts, result, served
 from bench.watch import CpuClock, Gauge
 from models.errors import ConfigurationError, EngineUnavailable
+from models.telemetry import Sample
 from tasks.work.serving import visit
 from tasks.work.serving.plan import Plan
+from tasks.work.serving.vllm import Installation
 from tests.bench import toys
 from tests.e2e.test_ask_and_serve import machine
 from tests.served import until
@@ -30,11 +36,38 @@ def test_a_result_is_read_as_it_was_saved(tmp_path: Path) -> None:
 
 def test_a_table_has_every_column_and_figures_to_three_digits() -> None:
     head, rule, first, second = result.table(ROWS).splitlines()
-    assert head == "| what | pages_per_s | failed | of_raw |"
-    assert rule.count("---") == 4
-    assert first == "| raw | 12.3 | 0 |  |"
-    assert second == "| ingest |  |  |  |"
+    assert head == "| what   | pages_per_s | failed | of_raw |"
+    assert rule == "| ------ | ----------: | -----: | -----: |"
+    assert first == "| raw    |        12.3 |      0 |        |"
+    assert second == "| ingest |             |        |        |"
     assert result.table([{"x": 1234.56}]).endswith("| 1,235 |")
+    assert result.table([]) == ""
+
+
+@given(st.integers(20, 120), st.lists(st.sampled_from(["pages", "wall_s", "tokens_per_s"]), unique=True))
+def test_a_table_too_wide_goes_on_below_and_names_its_rows_again(width: int, more: list[str]) -> None:
+    rows = [{"kind": "text", "client": name, "p50_s": 1.5} | dict.fromkeys(more, 7) for name in ("a", "bb")]
+    parts = result.table(rows, width).split("\n\n")
+    for part in parts:
+        head, _, *lines = part.splitlines()
+        assert head.startswith("| kind | client | ")
+        assert [line[:17] for line in lines] == ["| text | a      |", "| text | bb     |"]
+        assert len(head) <= width or head.count("|") == 4
+    assert sum(part.splitlines()[0].count("|") - 3 for part in parts) == len(more) + 1
+
+
+def test_what_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for target in (tmp_path / "file" / "x.json", tmp_path):
+        with pytest.raises(ConfigurationError, match="cannot be written"):
+            result.write(target, "{}")
+
+
+def test_a_row_is_told_in_words_as_soon_as_it_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result.Journal("toy", "a toy", {}, tmp_path).add({"what": "raw", "pages_per_s": 12.345678, "more": None})
+    assert capsys.readouterr().out == "what raw, pages_per_s 12.3\n"
 
 
 def test_a_result_says_how_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,6 +93,11 @@ def test_a_machine_is_told_with_its_gpus_where_a_driver_answers() -> None:
     )
     assert facts.gpus(library) == {"gpu": "2 x NVIDIA H200", "gpu_total_mb": 143_771, "driver": "580.1"}
     assert facts.gpus(None) == {}
+
+
+def test_documents_that_are_not_there_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"There is no .*nowhere"):
+        facts.documents([tmp_path, tmp_path / "nowhere"])
 
 
 def test_documents_are_told_by_name_and_size_without_their_folders(tmp_path: Path) -> None:
@@ -94,18 +132,20 @@ def test_what_is_no_result_is_refused_with_its_name(tmp_path: Path, text: str | 
         result.load(tmp_path / "no.json")
 
 
-def test_a_gauge_looks_at_the_cores_while_something_runs() -> None:
+def test_a_gauge_looks_at_the_host_while_something_runs() -> None:
     with Gauge() as gauge:
         until(lambda: len(gauge.cpu) >= 2)
     assert 0 <= gauge.row()["cores_busy"] <= (psutil.cpu_count() or 1)  # type: ignore[operator]
+    assert gauge.row()["host_memory_mb"] == round(max(gauge.memory_mb)) > 10
     assert not gauge._thread.is_alive()
 
 
-def test_figures_of_a_gpu_are_told_where_there_is_one() -> None:
+def test_figures_of_a_gpu_are_told_where_there_is_one_and_none_that_were_not_seen() -> None:
     gauge = Gauge()
-    assert set(gauge.row()) == {"cores_busy"}
-    gauge.busy, gauge.memory_mb, gauge.power_w = [80.0, 90.0], [1_000.0, 3_000.4], [500.0, 700.0]
-    assert gauge.row() == {"cores_busy": 0, "gpu_busy": 0.85, "gpu_memory_mb": 3000, "gpu_power_w": 600}
+    assert gauge.row() == {}
+    at = dt.datetime.now(dt.UTC)
+    gauge.gpu = [Sample("gpu:0", at, 0.8, 1_000.0, 500.0), Sample("gpu:0", at, 0.9, 3_000.4, None)]
+    assert gauge.row() == {"gpu_busy": 0.85, "gpu_memory_mb": 3000, "gpu_power_w": 500}
 
 
 def test_a_clock_counts_the_cpu_of_a_process_and_of_its_ended_children() -> None:
@@ -136,6 +176,12 @@ def test_a_server_of_a_benchmark_takes_the_first_gpu_and_a_free_port(vllm: Path)
     assert plan.port > 1024
     assert flags(plan)[-2:] == ["--load-format", "dummy"]
     assert plan.options == ("mtp",)
+
+
+def test_vllm_for_the_cpu_is_served_on_the_cpu(vllm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Installation(vllm, "0.32.0", is_cpu_build=True)
+    monkeypatch.setattr(served.vllm, "find", lambda _: found)
+    assert served.plan(toys.GLM, "/weights", None, []).gpus == ()
 
 
 def test_a_bare_server_has_none_of_the_profile_s_flags(vllm: Path) -> None:
@@ -191,7 +237,8 @@ def test_plain_transformers_take_what_the_round_on_a_gpu_gives_them(monkeypatch:
 BENCHES = sorted(
     path.stem
     for path in (toys.ROOT / "bench").glob("*.py")
-    if "ArgumentParser" in path.read_text() or "sweep import parser" in path.read_text()
+    if re.search(r"def main\(.*parser\(|ArgumentParser\(", path.read_text(), re.DOTALL)
+    and path.stem != "arguments"
 )
 
 
