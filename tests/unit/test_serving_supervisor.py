@@ -87,6 +87,26 @@ def test_work_without_a_token_is_a_wedged_server_though_health_says_well(watched
     assert watched.restarts == 1
 
 
+def test_a_frozen_server_is_announced_and_started_anew(watched: Supervised) -> None:
+    told: list[str] = []
+    watched._tell = told.append
+    (pid,) = listeners(watched.server.port)
+    os.kill(pid, signal.SIGSTOP)
+    until(watched, lambda: watched.state is State.WAITING)
+    assert "it does not answer" in told[-1]
+    until(watched, lambda: watched.state is State.READY)
+    assert listeners(watched.server.port) != {pid}
+
+
+def test_what_stands_still_is_announced_once_before_it_is_ended(tmp_path: Path) -> None:
+    told: list[str] = []
+    one = Supervised(plan(tmp_path).servers()[0], tmp_path / "log", tell=told.append)
+    assert not any(one._is_stuck(still_s, answers=True) for still_s in (1.0, 30.0, 31.0, 119.0))
+    assert [line.partition(": ")[2] for line in told] == [
+        "there is work and no token comes; started anew unless that ends within 90 s"
+    ]
+
+
 def test_a_server_that_grows_is_started_anew_when_nothing_is_in_flight(watched: Supervised) -> None:
     watched._most_memory_mb = watched.memory_mb() + 150
     feel(watched, "grow")

@@ -42,7 +42,7 @@ class Patience:
     start_s: float = 900.0
     proof_s: float = 60.0
     stall_s: float = 120.0
-    """Work waits and no token comes for so long: wedged."""
+    """Work waits and no token comes, or nothing is answered, for so long: wedged."""
     idle_proof_s: float = 120.0
     """An idle server proves itself so often."""
     empty_s: float = 600.0
@@ -80,6 +80,8 @@ class Supervised:
         self._failed_starts = 0
         self._last: Pulse | None = None
         self._moved = 0.0
+        self._is_warned = False
+        """That it stands still has been told."""
 
     def start(self) -> None:
         """Start the process in a session of its own, its output to the log."""
@@ -175,16 +177,30 @@ class Supervised:
         now = time.monotonic()
         beat = pulse(self.server.url)
         if beat is not None and (self._last is None or beat.tokens != self._last.tokens):
-            self._moved = now
+            self._moved, self._is_warned = now, False
         self._last = beat or self._last
         if beat is None or beat.in_work:
-            if now - self._moved > self._patience.stall_s:
-                self._fell("wedged: there is work and no token comes")
+            if self._is_stuck(now - self._moved, answers=beat is not None):
                 return
         elif now - self._moved > self._patience.idle_proof_s:
             self._prove_idle()
             return
         self._mind_memory(beat)
+
+    def _is_stuck(self, still_s: float, *, answers: bool) -> bool:
+        """Whether it was ended for standing still. What is to come is said at a sixth of the time."""
+        most_s = self._patience.stall_s
+        why = "there is work and no token comes" if answers else "it does not answer"
+        if still_s > most_s:
+            # It would not hear a polite word.
+            self._fell(f"wedged: {why}", grace_s=0.0)
+            return True
+        if still_s > most_s / 6 and not self._is_warned:
+            self._is_warned = True
+            self._tell(
+                f"{self.server.name}: {why}; started anew unless that ends within {most_s - still_s:.0f} s"
+            )
+        return False
 
     def _prove_idle(self) -> None:
         proof = self._prove()
@@ -203,8 +219,8 @@ class Supervised:
                 self.restarts += 1
                 self.start()
 
-    def _fell(self, why: str) -> None:
-        self._end()
+    def _fell(self, why: str, *, grace_s: float | None = None) -> None:
+        self._end(grace_s)
         self._failed_starts += 1
         self.restarts += 1
         if self._failed_starts >= self._patience.starts:
@@ -216,10 +232,10 @@ class Supervised:
         plan = self.server.plan
         return prove(self.server.url, plan.vlm, plan.api_key, self._patience.proof_s)
 
-    def _end(self) -> None:
+    def _end(self, grace_s: float | None = None) -> None:
         self._dismiss()
         if self._process is not None:
-            end_group(self._process, self._patience.stop_s)
+            end_group(self._process, self._patience.stop_s if grace_s is None else grace_s)
         self._process = None
         self._last = None
 
