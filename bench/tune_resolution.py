@@ -1,13 +1,15 @@
 """Error rate of a served model by resolution mode: is a picture just legible read as well as the largest?
 
     pagemill serve PROFILE
-    python -m bench.tune_resolution PROFILE --url http://127.0.0.1:8000 [FOLDER] [--pages 30]
+    python -m bench.tune_resolution PROFILE --url http://127.0.0.1:8000 [FOLDER] [--pages 30] [--scans]
         [--x-heights 10 12 14] [--out FOLDER]
 
 PROFILE is a profile's name or its file. FOLDER holds documents with what is printed on them (NAME.gt.txt);
-without one, pages of clean print are made: three fonts, 9 to 14 points, a few lines each. Every page is
-prepared at the profile's most pixels (max), its fixed size, and so that small letters are so many pixels high
-(legible). Pages with a third or more wrong in every mode cannot be read by the model and are left out.
+without one, pages of clean print are made: three fonts, 9 to 14 points, a few lines each of words, amounts,
+dates and codes, which no model can guess. A PDF tells the size of its type; --scans makes pictures, of 150
+dpi, on which it is measured. Every page is prepared at the profile's most pixels (max), its fixed size, and
+so that small letters are so many pixels high (legible). Pages with a third or more wrong in every mode cannot
+be read by the model and are left out.
 """
 
 import argparse
@@ -39,6 +41,7 @@ from tasks.work.store import Store
 _FONTS = ("helv", "tiro", "cour")
 _SIZES_PT = (9, 10, 11, 12, 14)
 _PAGE_PT = (300.0, 220.0)
+_SCAN_DPI = 150
 _WORDS = (
     *("the", "main", "pump", "is", "behind", "a", "boiler", "in", "room", "seven", "call", "before", "noon"),
     *(
@@ -73,17 +76,31 @@ class Page:
     """Characters wrong, as a share; 1 where the model gave nothing."""
 
 
-def print_pages(count: int, folder: Path, seed: int = 2026) -> None:
-    """Documents of one page of clean print each, with their ground truth."""
+def print_pages(count: int, folder: Path, *, are_scans: bool = False, seed: int = 2026) -> None:
+    """Documents of one page of clean print each, PDFs or pictures, with their ground truth."""
     chance = random.Random(seed)
     for number in range(count):
         size = _SIZES_PT[number % len(_SIZES_PT)]
-        lines = [" ".join(chance.choices(_WORDS, k=4)) for _ in range(chance.randint(3, 7))]
+        lines = [" ".join(_word(chance) for _ in range(3)) for _ in range(chance.randint(3, 8))]
         with pymupdf.open() as document:
             page = document.new_page(width=_PAGE_PT[0], height=_PAGE_PT[1])
             page.insert_text((24, 36), lines, fontname=_FONTS[number % len(_FONTS)], fontsize=size)
-            document.save(folder / f"print-{number:03}.pdf")
-        (folder / f"print-{number:03}.pdf.gt.txt").write_text("\n".join(lines), encoding="utf-8")
+            name = f"print-{number:03}{'.png' if are_scans else '.pdf'}"
+            (folder / name).write_bytes(
+                page.get_pixmap(dpi=_SCAN_DPI).tobytes("png") if are_scans else document.tobytes()
+            )
+        (folder / f"{name}.gt.txt").write_text("\n".join(lines), encoding="utf-8")
+
+
+def _word(chance: random.Random) -> str:
+    """A word, or in one case of three something that must be read sign by sign."""
+    number = chance.randrange(100, 100_000)
+    others = (
+        f"{number / 100:,.2f}",
+        f"{chance.randint(1, 28):02}/{chance.randint(1, 12):02}/{chance.randint(1980, 2030)}",
+        f"{chance.choice('ABCDEFGHKLMNPQRSTUVWXYZ')}{number}",
+    )
+    return chance.choice(others) if chance.random() < 1 / 3 else chance.choice(_WORDS)
 
 
 def modes(profile: Profile, x_heights: Iterable[float]) -> dict[str, Recipe]:
@@ -167,6 +184,7 @@ def main() -> None:
     parser.add_argument("--url", required=True)
     parser.add_argument("--api-key", default="")
     parser.add_argument("--pages", type=int, default=30)
+    parser.add_argument("--scans", action="store_true", help="print pages as pictures")
     parser.add_argument("--x-heights", type=float, nargs="+", default=[10.0, 12.0, 14.0])
     parser.add_argument("--out", type=Path, default=Path("bench-results"))
     wish = parser.parse_args()
@@ -178,7 +196,7 @@ def main() -> None:
         folder = wish.folder or home / "print"
         if wish.folder is None:
             folder.mkdir()
-            print_pages(wish.pages, folder)
+            print_pages(wish.pages, folder, are_scans=wish.scans)
         recipes = modes(profile, wish.x_heights)
         known = list(truths(folder))[: wish.pages]
         pages = list(measure(profile, engine, known, recipes, home))

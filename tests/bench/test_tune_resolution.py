@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pymupdf
 import pytest
+from PIL import Image
 
 from bench import result, tune_resolution
 from bench.truths import truths
@@ -26,6 +27,25 @@ def test_pages_of_print_say_what_is_printed_on_them(tmp_path: Path) -> None:
         with pymupdf.open(truth.path) as document:
             assert document[0].get_text().split() == truth.text_of(1).split()
     assert len({truth.text_of(1) for truth in known}) == 5
+
+
+def test_some_of_what_is_printed_must_be_read_sign_by_sign(tmp_path: Path) -> None:
+    tune_resolution.print_pages(10, tmp_path)
+    words = [word for truth in truths(tmp_path) for word in truth.text_of(1).split()]
+    with_figures = [word for word in words if any(char.isdigit() for char in word)]
+    assert 0.2 < len(with_figures) / len(words) < 0.5
+    assert len(set(with_figures)) == len(with_figures)
+
+
+def test_scans_are_pictures_of_the_same_pages(tmp_path: Path) -> None:
+    for name in ("typed", "scanned"):
+        (tmp_path / name).mkdir()
+        tune_resolution.print_pages(2, tmp_path / name, are_scans=name == "scanned")
+    typed, scanned = (list(truths(tmp_path / name)) for name in ("typed", "scanned"))
+    assert [truth.pages for truth in scanned] == [truth.pages for truth in typed]
+    assert [truth.path.suffix for truth in scanned] == [".png"] * 2
+    with Image.open(scanned[0].path) as picture:
+        assert picture.size == (625, 459)
 
 
 def test_the_same_seed_prints_the_same_pages(tmp_path: Path) -> None:
