@@ -36,6 +36,10 @@ _log = logging.getLogger(__name__)
 _preparation_data = spawn.get_preparation_data
 _PRELOAD = ["tasks.work.preprocess", "tasks.work.layers", "tasks.work.settled"]
 
+_KEPT_BYTES = {"MALLOC_MMAP_THRESHOLD_": 16 << 20, "MALLOC_TRIM_THRESHOLD_": 64 << 20}
+"""What glibc hands back to the system at once: blocks above the first, and free memory above the second. By
+default that is every picture of a page, and for each new one the kernel must find and clear memory anew."""
+
 # The pool kills a child that overruns; this is for children whose pool was killed first.
 _ORPHAN_GRACE_S = 30.0
 
@@ -166,6 +170,8 @@ def _deaf_to_the_terminal() -> Iterator[None]:
 def _context() -> _Context:
     # Children are as many as there are cores: threads of numpy's in each would only wait for one another.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for name, most in _KEPT_BYTES.items():
+        os.environ.setdefault(name, str(most))
     context = _Context()
     if sys.platform != "win32":
         context.set_forkserver_preload(_PRELOAD)
