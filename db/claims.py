@@ -10,16 +10,26 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from db.questions import expired, in_seconds, is_status, leased, looking, taking
+from db.questions import (
+    FREE,
+    expired,
+    holding,
+    in_seconds,
+    is_status,
+    leased,
+    looking,
+    ready_now,
+    taking,
+    unended,
+    waking,
+)
 from db.tables import claim as t
 from db.tables import document
 from models.claim import Claim, Failure, Outstanding
 from models.document import DocumentStatus
 from models.errors import Code, DocumentRejected, PagemillError, PermanentError
-from models.stage import UNFINISHED, ClaimStatus, Stage
+from models.stage import ClaimStatus, Stage
 from models.text import clean
-
-_FREE = {"owner": None, "leased_at": None, "leased_until": None}
 
 
 def claim(
@@ -31,13 +41,15 @@ def claim(
     *,
     profile: str | None = None,
     max_crashes: int = 3,
+    frees: bool = True,
 ) -> list[Claim]:
     """At most `limit` free claims of a stage, most urgent first, leased to `owner` for `lease_s` seconds.
 
-    Leases that ran out are free again and count as a crash; see `free_expired`. `profile` takes only work
-    of that profile.
+    `frees`: leases that ran out are free again before, and count as a crash; see `free_expired`. `profile`
+    takes only work of that profile.
     """
-    free_expired(connection, stage, max_crashes)
+    if frees:
+        free_expired(connection, stage, max_crashes)
     given = {"of_stage": stage.value, "of_profile": profile, "most": limit, "by": owner, "lease_s": lease_s}
     rows = connection.execute(taking(is_of_profile=profile is not None), given).all()
     return [_claim(row) for row in sorted(rows, key=lambda row: (row.priority, row.id))]
@@ -60,28 +72,34 @@ def held(connection: sa.Connection, claims: Iterable[Claim]) -> frozenset[int]:
     keys = [(claim.id, claim.owner, claim.attempt, claim.stage.value) for claim in claims]
     if not keys:
         return frozenset()
-    query = (
-        sa.select(t.c.id)
-        .where(sa.tuple_(t.c.id, t.c.owner, t.c.attempt, t.c.stage).in_(keys), is_status(ClaimStatus.LEASED))
-        .order_by(t.c.id)
-        .with_for_update()
-    )
-    return frozenset(connection.scalars(query))
+    return frozenset(connection.scalars(holding(), {"claims": keys}))
 
 
 def advance(connection: sa.Connection, claims: Sequence[Claim], stage: Stage) -> frozenset[int]:
     """Hand claims on to `stage`, where their tries start anew; says which were still ours."""
     ours = held(connection, claims)
-    _set(connection, ours, stage=stage, status=ClaimStatus.READY, attempt=0, crashes=0, **_ready_now())
+    advance_held(connection, ours, stage)
     return ours
+
+
+def advance_held(connection: sa.Connection, ids: Collection[int], stage: Stage) -> None:
+    """As `advance`, of claims that this transaction holds."""
+    _set(connection, ids, stage=stage, status=ClaimStatus.READY, attempt=0, crashes=0, **ready_now())
 
 
 def end(connection: sa.Connection, claims: Sequence[Claim]) -> frozenset[int]:
     """The work is done. A document whose last page this was becomes ready to load."""
     ours = held(connection, claims)
-    _set(connection, ours, status=ClaimStatus.DONE, ended_at=sa.func.now(), code=None, message=None, **_FREE)
-    wake_documents(connection, [claim for claim in claims if claim.id in ours])
+    end_held(connection, [claim for claim in claims if claim.id in ours])
     return ours
+
+
+def end_held(connection: sa.Connection, claims: Sequence[Claim]) -> None:
+    """As `end`, of claims that this transaction holds."""
+    ids = [claim.id for claim in claims]
+    _set(connection, ids, status=ClaimStatus.DONE, ended_at=sa.func.now(), code=None, message=None, **FREE)
+    # A document's own claim has just ended: it waits for no page any more.
+    wake_documents(connection, [claim for claim in claims if claim.page_no])
 
 
 def fail(connection: sa.Connection, failures: Sequence[Failure]) -> frozenset[int]:
@@ -121,7 +139,7 @@ def retry(
             not_before=in_seconds(delay_s),
             crashes=t.c.crashes + int(is_crash),
             **_reason(failure.error),
-            **_FREE,
+            **FREE,
         )
     return ours | quarantined
 
@@ -129,21 +147,21 @@ def retry(
 def release(connection: sa.Connection, owner: str) -> int:
     """Give back all that `owner` holds, as if it had never been claimed; says how much that was."""
     leased = sa.update(t).where(t.c.owner == owner, is_status(ClaimStatus.LEASED))
-    values = {"status": ClaimStatus.READY, "attempt": t.c.attempt - 1, **_FREE}
+    values = {"status": ClaimStatus.READY, "attempt": t.c.attempt - 1, **FREE}
     return connection.execute(leased.values(values)).rowcount
 
 
 def release_process(connection: sa.Connection, process: str) -> int:
     """As `release`, for all owners whose names begin with `process`."""
     leased = sa.update(t).where(sa.func.starts_with(t.c.owner, process), is_status(ClaimStatus.LEASED))
-    values = {"status": ClaimStatus.READY, "attempt": t.c.attempt - 1, **_FREE}
+    values = {"status": ClaimStatus.READY, "attempt": t.c.attempt - 1, **FREE}
     return connection.execute(leased.values(values)).rowcount
 
 
 def give_back(connection: sa.Connection, claims: Sequence[Claim]) -> frozenset[int]:
     """As `release`, of these alone; says which were still their owner's."""
     ours = held(connection, claims)
-    _set(connection, ours, status=ClaimStatus.READY, attempt=t.c.attempt - 1, **_FREE)
+    _set(connection, ours, status=ClaimStatus.READY, attempt=t.c.attempt - 1, **FREE)
     return ours
 
 
@@ -182,27 +200,14 @@ def wake_documents(connection: sa.Connection, claims: Iterable[Claim]) -> None:
     keys = {(claim.document_id, claim.recipe_id) for claim in claims}
     if not keys:
         return
-    unended = sa.select(t.c.id).where(
-        sa.tuple_(t.c.document_id, t.c.recipe_id).in_(keys),
-        t.c.page_no == 0,
-        is_status(ClaimStatus.WAITING) | is_status(ClaimStatus.LEASED),
-    )
-    locked = connection.scalars(unended.order_by(t.c.id).with_for_update()).all()
-    page = t.alias("page")
-    unfinished = sa.exists().where(
-        page.c.document_id == t.c.document_id,
-        page.c.recipe_id == t.c.recipe_id,
-        page.c.page_no > 0,
-        page.c.status.in_(UNFINISHED),
-    )
-    ready = sa.update(t).where(t.c.id.in_(locked), is_status(ClaimStatus.WAITING), ~unfinished)
-    values = {"stage": Stage.LOAD, "status": ClaimStatus.READY, "attempt": 0, "crashes": 0, **_ready_now()}
-    connection.execute(ready.values(values))
+    locked = connection.scalars(unended(), {"keys": list(keys)}).all()
+    if locked:
+        connection.execute(waking(), {"ids": locked})
 
 
 def wait_for_pages(connection: sa.Connection, claim: Claim) -> None:
     """The document of a held claim waits for its pages, or is ready to load if they have all ended."""
-    _set(connection, [claim.id], status=ClaimStatus.WAITING, code=None, message=None, **_FREE)
+    _set(connection, [claim.id], status=ClaimStatus.WAITING, code=None, message=None, **FREE)
     wake_documents(connection, [claim])
 
 
@@ -213,7 +218,7 @@ def _free(
     claims = [_claim(row) for row in rows]
     worn = [claim for claim in claims if claim.crashes + 1 >= max_crashes]
     free = [claim.id for claim in claims if claim not in worn]
-    _set(connection, free, status=ClaimStatus.READY, crashes=t.c.crashes + 1, **_FREE)
+    _set(connection, free, status=ClaimStatus.READY, crashes=t.c.crashes + 1, **FREE)
     fail(connection, [Failure(claim, _quarantine(claim.crashes + 1)) for claim in worn])
     return len(rows)
 
@@ -238,16 +243,12 @@ def _set(connection: sa.Connection, ids: Collection[int], **values: object) -> N
         connection.execute(sa.update(t).where(t.c.id.in_(sorted(ids))).values(values))
 
 
-def _ready_now() -> dict[str, object]:
-    return {"ready_at": sa.func.now(), "not_before": sa.func.now(), "code": None, "message": None, **_FREE}
-
-
 def _reason(error: PagemillError) -> dict[str, str]:
     return {"code": error.code.value, "message": clean(error.message)}
 
 
 def _failed(error: PagemillError) -> dict[str, object]:
-    return {"status": ClaimStatus.FAILED, "ended_at": sa.func.now(), **_reason(error), **_FREE}
+    return {"status": ClaimStatus.FAILED, "ended_at": sa.func.now(), **_reason(error), **FREE}
 
 
 def _quarantine(crashes: int) -> PermanentError:

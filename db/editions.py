@@ -40,7 +40,7 @@ def to_load(connection: sa.Connection, claim: Claim) -> tuple[PageToLoad, ...]:
     )
     rows = connection.execute(query).all()
     bad = [row.id for row in rows if row.verdict == Verdict.BAD.value]
-    reasons = _reasons(connection, bad)
+    reasons = _reasons(connection, bad) if bad else {}
     pages = [_page_to_load(row, reasons) for row in rows]
     return decisions.applied(connection, claim.document_id, pages)
 
@@ -90,7 +90,7 @@ def load(
     made = sa.update(work).where(work.c.id == claim.id).values(edition_id=edition_id)
     promotes: bool = connection.execute(made.returning(work.c.promotes)).scalar_one()
     loaded = _show(connection, claim, edition_id, pages, promotes=promotes)
-    claims.end(connection, [claim])
+    claims.end_held(connection, [claim])
     return replace(loaded, is_new=is_new)
 
 

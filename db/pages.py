@@ -107,7 +107,7 @@ def save_images(connection: sa.Connection, prepared: Sequence[PreparedPage]) -> 
     rows = sorted((_image_row(page) for page in kept), key=lambda row: (row["document_id"], row["page_no"]))
     if rows:
         connection.execute(added.on_conflict_do_update(index_elements=key, set_=changed), rows)
-    claims.advance(connection, [page.claim for page in kept if not page.image.is_blank], Stage.OCR)
+    claims.advance_held(connection, [page.claim.id for page in kept if not page.image.is_blank], Stage.OCR)
     readings.save(connection, [_blank(page) for page in kept if page.image.is_blank])
     return ours
 

@@ -10,7 +10,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from db.tables import claim as t
-from models.stage import BUSY, ClaimStatus
+from models.stage import BUSY, UNFINISHED, ClaimStatus, Stage
+
+FREE = {"owner": None, "leased_at": None, "leased_until": None}
+"""Columns of a claim in nobody's hands."""
 
 
 @cache
@@ -53,6 +56,41 @@ def looking(*, is_of_profile: bool) -> sa.Executable:
     ).where(t.c.stage.in_(sa.bindparam("of_stages", expanding=True)))
     query = query.where(t.c.status.in_(BUSY))
     return query.where(t.c.profile == sa.bindparam("of_profile")) if is_of_profile else query
+
+
+@cache
+def holding() -> sa.Select[tuple[int]]:
+    """Of `claims`, each as id, owner, attempt and stage: those that are still their owners', locked."""
+    keys = sa.tuple_(t.c.id, t.c.owner, t.c.attempt, t.c.stage).in_(sa.bindparam("claims", expanding=True))
+    return sa.select(t.c.id).where(keys, is_status(ClaimStatus.LEASED)).order_by(t.c.id).with_for_update()
+
+
+@cache
+def unended() -> sa.Select[tuple[int]]:
+    """Claims of whole documents that have not ended, of `keys`: document and recipe; locked."""
+    keys = sa.tuple_(t.c.document_id, t.c.recipe_id).in_(sa.bindparam("keys", expanding=True))
+    is_open = is_status(ClaimStatus.WAITING) | is_status(ClaimStatus.LEASED)
+    return sa.select(t.c.id).where(keys, t.c.page_no == 0, is_open).order_by(t.c.id).with_for_update()
+
+
+@cache
+def waking() -> sa.Executable:
+    """Make those of `ids` ready to load that wait for pages of which none is left."""
+    page = t.alias("page")
+    unfinished = sa.exists().where(
+        page.c.document_id == t.c.document_id,
+        page.c.recipe_id == t.c.recipe_id,
+        page.c.page_no > 0,
+        page.c.status.in_(UNFINISHED),
+    )
+    ids = t.c.id.in_(sa.bindparam("ids", expanding=True))
+    values = {"stage": Stage.LOAD, "status": ClaimStatus.READY, "attempt": 0, "crashes": 0, **ready_now()}
+    return sa.update(t).where(ids, is_status(ClaimStatus.WAITING), ~unfinished).values(values)
+
+
+def ready_now() -> dict[str, Any]:
+    """Columns of a claim that anybody may take at once."""
+    return {"ready_at": sa.func.now(), "not_before": sa.func.now(), "code": None, "message": None, **FREE}
 
 
 def leased(*which: sa.ColumnElement[bool]) -> sa.Select[Any]:

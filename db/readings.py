@@ -48,7 +48,7 @@ def save(connection: sa.Connection, results: Sequence[PageResult]) -> frozenset[
         new = connection.execute(added, [_row(result) for result in kept])
         ids = {(row.document_id, row.page_no, row.recipe_id): row.id for row in new}
         _save_findings(connection, kept, ids)
-    claims.end(connection, [result.claim for result in kept])
+    claims.end_held(connection, [result.claim for result in kept])
     return ours
 
 

@@ -29,10 +29,11 @@ def supersede(connection: sa.Connection, document_id: int) -> frozenset[int]:
     )
     # Documents before their names, each sorted: the same order for every loader.
     affected = {row.document_id for row in connection.execute(query)}
-    locked = sa.select(document.c.id).where(document.c.id.in_(affected)).order_by(document.c.id)
-    connection.execute(locked.with_for_update(key_share=True))
-    names = [row.id for row in connection.execute(query)]
-    connection.execute(sa.update(source).where(source.c.id.in_(names)).values(superseded_at=sa.func.now()))
+    if affected:
+        locked = sa.select(document.c.id).where(document.c.id.in_(affected)).order_by(document.c.id)
+        connection.execute(locked.with_for_update(key_share=True))
+        ids = [row.id for row in connection.execute(query)]
+        connection.execute(sa.update(source).where(source.c.id.in_(ids)).values(superseded_at=sa.func.now()))
     # A document that was replaced while it was read is loaded under no name of its own.
     return _hide(connection, affected | {document_id})
 

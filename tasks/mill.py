@@ -4,6 +4,7 @@ import datetime as dt
 import logging
 import os
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -29,6 +30,8 @@ from tasks.work.store import Store
 
 log = logging.getLogger(__name__)
 
+# Leases run out when somebody has died: looking for that at every claim was a tenth of all statements.
+_FREE_EVERY_S, _FREE_SHARE = 5.0, 16
 _DRIFT_S = 5
 """The start of a process is told by the machine's clock, and shifts as that is set right."""
 
@@ -71,6 +74,7 @@ class Mill:
         )
         self._others: dict[str, OcrEngine] = {}
         self._recipes: dict[int, Recipe] = {}
+        self._free_at: dict[Stage, float] = {}
         self._behind = database.run(claims.behind)
 
     @property
@@ -114,6 +118,10 @@ class Mill:
 
     def claim(self, stage: Stage, limit: int) -> list[Claim]:
         """Up to `limit` pieces of work of this mill's profile, leased to it; committed at once."""
+        now = time.monotonic()
+        frees = now >= self._free_at.get(stage, 0.0)
+        if frees:
+            self._free_at[stage] = now + min(_FREE_EVERY_S, self.settings.lease_s / _FREE_SHARE)
         return self.database.run(
             lambda conn: claims.claim(
                 conn,
@@ -123,6 +131,7 @@ class Mill:
                 self.settings.lease_s,
                 profile=self.profile.name,
                 max_crashes=self.settings.max_crashes,
+                frees=frees,
             )
         )
 
