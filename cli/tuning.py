@@ -39,7 +39,7 @@ class TuneWish:
     profile: str
     documents: tuple[Path, ...]
     budget_s: float
-    pages: int = 64
+    pages: int = 512
     most_different: float = 0.01
     model: str | None = None
     gpu: str = ""
@@ -169,7 +169,7 @@ def _facts(plan: Plan, gpu: str, own: OwnPages, wish: TuneWish) -> dict[str, str
 
 def _kept(journal: Journal, row: Row) -> None:
     journal.add(row)
-    speed = f"{row.pages_per_s:.3f} pages/s" if row.pages else ""
+    speed = f"{row.speed} pages/s" if row.pages else ""
     _tell(f"{row.what}: {', '.join(filter(None, (row.state.value, speed, row.said)))}")
 
 
@@ -188,7 +188,7 @@ def _table(rows: list[Row]) -> Table:
         figures = ["", "", "", ""]
         if row.pages:
             against = f"{row.pages_per_s / first:.2f}" if first else ""
-            figures = [f"{row.pages_per_s:.3f}", against, f"{row.distance:.2%}", str(row.failed)]
+            figures = [row.speed, against, f"{row.distance:.2%}", str(row.failed)]
         width = str(row.in_flight) if row.in_flight else ("steered" if row.pages else "")
         start = f"{row.start_s:.0f}" if row.start_s else ""
         why = row.said if row.state is not State.MEASURED else ""

@@ -51,7 +51,7 @@ def tune(
     docs: Docs,
     extra: Extra = None,
     budget: Budget = 60.0,
-    pages: Pages = 64,
+    pages: Pages = 512,
     different: Different = 0.01,
     model: Model = None,
     gpu: Gpu = "",

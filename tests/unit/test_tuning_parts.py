@@ -9,16 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.document import MediaType
 from models.errors import ConfigurationError, EngineUnavailable
+from models.page import PageFacts
 from models.profiles import PROFILES
 from models.vlm import ServeFlag
 from tasks.work.custom import load_profile
 from tasks.work.doubles.vllm_server import Drops, Kills, Said, ScriptedVllm, bad_request
+from tasks.work.serving.supervisor import Patience
+from tasks.work.serving.tested import OptionRecord
 from tasks.work.serving.visit import why_not
 from tasks.work.tuning import override, toml, trial
 from tasks.work.tuning.choices import choices
 from tasks.work.tuning.journal import Journal, evidence
+from tasks.work.tuning.pages import Found, OwnPages
 from tasks.work.tuning.row import Row
+from tasks.work.tuning.stand import Stand
 from tests import served
 from tests.unit import vlms
 
@@ -99,7 +105,7 @@ def test_pages_are_read_so_many_at_once_and_those_that_fail_are_counted(tmp_path
         salts = {entry.asked.body["cache_salt"] for entry in server.entries}
     assert (len(salts), outcome.failed, outcome.tokens_out) == (1, 1, 20)
     assert sorted(filter(None, outcome.texts)) == [f"Page {n}" for n in range(5)]
-    assert outcome.pages_per_s == pytest.approx(5 / outcome.seconds)
+    assert 0 < outcome.middle_s < outcome.seconds
 
 
 def test_pages_that_nobody_waits_for_have_not_failed(tmp_path: Path) -> None:
@@ -108,6 +114,30 @@ def test_pages_that_nobody_waits_for_have_not_failed(tmp_path: Path) -> None:
         outcome = trial.read(served.PROFILE, server.url, "", requests, 2, most_s=5.0)
     assert (outcome.read, outcome.unread, outcome.failed) == (1, 1, 0)
     assert outcome.pages_per_s == pytest.approx(1 / outcome.seconds)
+
+
+@pytest.mark.parametrize(
+    ("ends", "middle_s"), [([], 0), ([9, 1, 5], 0), ([4, 1, 2, 9], 3), ([*range(10, 18), 90], 5)]
+)
+def test_a_speed_is_that_of_the_half_in_the_middle(ends: list[float], middle_s: float) -> None:
+    assert trial.middle_s(ends) == middle_s
+    outcome = trial.Outcome(100.0, ("text",) * len(ends), middle_s=trial.middle_s(ends))
+    middle = len(ends) - 2 * (len(ends) // 4)
+    assert outcome.pages_per_s == (middle / middle_s if middle_s else len(ends) / 100)
+
+
+def test_of_many_pages_as_many_are_kept_as_there_is_time_for(tmp_path: Path) -> None:
+    told: list[str] = []
+    pages = [Found(tmp_path, MediaType.PDF, PageFacts(1, 100, 100))] * 100
+    made = {"fixed": [served.page(tmp_path, n) for n in range(100)]}
+    own = OwnPages(served.PROFILE, tmp_path, 1, pages, _made=made)
+    plan = vlms.plan(profile=served.PROFILE.model_copy(update={"resolution": "fixed"}))
+    stand = Stand(plan, own, OptionRecord(tmp_path / "tested.json"), "", tmp_path, Patience(), told.append)
+    with ScriptedVllm(lambda asked: Said("A page", seconds=0.01)) as server:
+        for most_s in (0.001, 60.0):
+            stand.settle(server.url, most_s)
+            assert (stand.pages, len(own.at("fixed"))) == (64, 64)
+    assert (len(server.entries), told) == (64, ["64 pages are read each time"])
 
 
 def test_a_server_that_dies_of_the_pages_ends_the_measurement(

@@ -24,6 +24,7 @@ T = TypeVar("T")
 
 _PAGE_S = 120.0
 _MOST_DOCUMENTS = 200
+_SPARE = 64
 _SEED = 2026
 
 
@@ -68,7 +69,7 @@ class OwnPages:
             ]
             random.Random(_SEED).shuffle(pages)  # noqa: S311 (a choice of pages, no secret)
             # Some are blank, some cannot be prepared: more than are wanted.
-            chosen = pages[: 2 * most]
+            chosen = pages[: most + max(_SPARE, most // 4)]
             split = self._each(pool, split_pages, chosen)
         self.pages = [
             Found(path, kind, facts[0])
@@ -76,6 +77,11 @@ class OwnPages:
             if facts is not None
         ]
         self._keep(most)
+
+    def keep(self, most: int) -> None:
+        """Drop all but the first `most` pages."""
+        self.pages = self.pages[:most]
+        self._made = {resolution: made[:most] for resolution, made in self._made.items()}
 
     def at(self, resolution: str) -> list[OcrRequest]:
         """The pages' requests at a resolution, made once. Raises ConfigurationError if one cannot be made."""

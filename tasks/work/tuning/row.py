@@ -12,7 +12,7 @@ class State(StrEnum):
     DIFFERENT = "too-different"
     """The answers are further from the untuned ones than is allowed, or pages failed that did not before."""
     SLOWER = "slower"
-    """It was far behind the fastest so far and was not waited for: pages a second until then."""
+    """It was far behind the fastest so far and was not waited for: less than so many pages a second."""
     FAILED = "failed"
     """The server refused the flags, did not start, or went away while it read."""
     KNOWN = "known-to-fail"
@@ -40,6 +40,7 @@ class Row(BaseModel):
     failed: int = 0
     seconds: float = 0.0
     pages_per_s: float = 0.0
+    """While the server was full."""
     tokens_per_s: float = 0.0
     """Of replies."""
     distance: float = 0.0
@@ -48,3 +49,8 @@ class Row(BaseModel):
     """What the server's start took; 0 where it ran already."""
     said: str = ""
     """Why it failed or was not tried."""
+
+    @property
+    def speed(self) -> str:
+        """Pages a second as they are shown."""
+        return f"{'< ' if self.state is State.SLOWER else ''}{self.pages_per_s:.3f}"

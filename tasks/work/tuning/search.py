@@ -23,6 +23,8 @@ RESOLUTIONS = ("legible", "fixed", "max")
 _WIDTHS = (512, 256, 128, 64, 32, 16, 8, 4)
 _LEAST_GAIN = 0.02
 """Less is taken for noise even where two equal measurements agree better."""
+_MEASUREMENTS = 20
+"""That a tuning should have time for, besides the starts of servers."""
 _FAR_BEHIND = 1.5
 """So many times as long as the fastest took nobody waits for another: on a GPU one slow try costs minutes."""
 UNTUNED = "untuned"
@@ -37,17 +39,16 @@ class Bench(Protocol):
         ...
 
     @property
-    def pages(self) -> int:
-        """How many are read in each measurement."""
-        ...
-
-    @property
     def most_in_flight(self) -> int:
         """Requests at once, at most."""
         ...
 
     def serving(self, flags: tuple[str, ...]) -> AbstractContextManager[str]:
         """The URL of a server with these flags besides the usual ones. Raises EngineUnavailable."""
+        ...
+
+    def settle(self, url: str, most_s: float) -> None:
+        """Warm up, and keep no more pages than are read within `most_s`. Raises EngineUnavailable."""
         ...
 
     def read(self, url: str, resolution: str, in_flight: int | None, most_s: float | None) -> Outcome:
@@ -114,6 +115,7 @@ class Search:
         began = self.now()
         with self.bench.serving(()) as url:
             start_s = self.now() - began
+            self.bench.settle(url, self.budget_s / _MEASUREMENTS)
             outcome = self.bench.read(url, self.bench.resolution, None, None)
             self._texts = outcome.texts
             best = self._add(Row(what=UNTUNED, start_s=start_s), outcome, self.bench.resolution, None)
@@ -146,7 +148,7 @@ class Search:
         """From the most requests in flight to fewer, until fewer are slower."""
         wider = 0.0
         for width in _WIDTHS:
-            if width <= min(self.bench.most_in_flight, self.bench.pages // 2) and self._has_time(0):
+            if width <= self.bench.most_in_flight and self._has_time(0):
                 draft = Row(what=f"{width} in flight", factor="in-flight")
                 row = self._measure(url, draft, best.resolution, width)
                 best = row if self._is_better(row, best) else best
@@ -200,6 +202,7 @@ class Search:
         lost = outcome.failed - sum(text is None for text in self._texts)
         is_other = draft.what != f"{UNTUNED}, again" and (apart > self.most_different or lost > 0)
         state = State.DIFFERENT if is_other else State.SLOWER if outcome.unread else State.MEASURED
+        said = f"{outcome.read} of {len(outcome.texts)} pages in {outcome.seconds:.0f} s"
         if state is State.MEASURED:
             self._fastest_s = min(self._fastest_s, outcome.seconds)
         figures = {
@@ -209,9 +212,11 @@ class Search:
             "pages": len(outcome.texts) - outcome.unread,
             "failed": outcome.failed,
             "seconds": outcome.seconds,
-            "pages_per_s": outcome.pages_per_s,
+            # Of those that were not waited for only this is known: all pages would have taken longer.
+            "pages_per_s": len(outcome.texts) / outcome.seconds if outcome.unread else outcome.pages_per_s,
             "tokens_per_s": outcome.tokens_out / outcome.seconds,
             "distance": apart,
+            "said": said if outcome.unread else "",
         }
         return self._add_only(draft.model_copy(update=figures))
 

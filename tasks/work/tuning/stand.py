@@ -6,12 +6,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from models.profile import Profile
 from tasks.work.serving import visit
 from tasks.work.serving.plan import Plan
 from tasks.work.serving.supervisor import Patience
 from tasks.work.serving.tested import OptionRecord
 from tasks.work.tuning.pages import OwnPages
 from tasks.work.tuning.trial import Outcome, read
+
+_FEW = 64
+"""So many pages are read whatever they take: fewer say little."""
 
 
 @dataclass(slots=True)
@@ -41,8 +45,8 @@ class Stand:
 
     @property
     def most_in_flight(self) -> int:
-        """More requests at once than the profile allows are not tried."""
-        return self.plan.vlm.most_in_flight
+        """No more than the profile allows, nor than a quarter of the pages: else the server is never full."""
+        return max(1, min(self.plan.vlm.most_in_flight, self.pages // 4))
 
     @contextmanager
     def serving(self, flags: tuple[str, ...]) -> Iterator[str]:
@@ -54,10 +58,26 @@ class Stand:
         with visit.serving(plan, log, replace(self.patience, starts=1), lambda _: None) as url:
             yield url
 
+    def settle(self, url: str, most_s: float) -> None:
+        """Keep as many of many pages as are read within `most_s`. Raises EngineUnavailable."""
+        if self.pages <= _FEW:
+            return
+        some = self.own.at(self.resolution)[:_FEW]
+        speed = read(self._profile, url, self.plan.api_key, some, None).pages_per_s
+        self.own.keep(max(_FEW, round(speed * most_s)))
+        self.tell(f"{self.pages} pages are read each time")
+
     def read(self, url: str, resolution: str, in_flight: int | None, most_s: float | None) -> Outcome:
         """Have all pages read. Raises EngineUnavailable; ConfigurationError for pages not to be made so."""
         requests = self.own.at(resolution)
-        return read(self.plan.profile, url, self.plan.api_key, requests, in_flight, most_s=most_s)
+        return read(self._profile, url, self.plan.api_key, requests, in_flight, most_s=most_s)
+
+    @property
+    def _profile(self) -> Profile:
+        vlm = self.plan.vlm
+        widths = {"most_in_flight": self.most_in_flight}
+        widths["least_in_flight"] = min(vlm.least_in_flight, self.most_in_flight)
+        return self.plan.profile.model_copy(update={"vlm": vlm.model_copy(update=widths)})
 
     def failed_before(self, flags: tuple[str, ...]) -> str:
         """Why these flags failed on this machine with these versions; empty when they did not."""
