@@ -108,6 +108,8 @@ def print_page(view: DocumentView, page: PageReport) -> None:
         out.print(
             f"{page.source.value} by {page.engine or 'the file itself'} in {page.seconds:.2f} s{confidence}"
         )
+    if page.image_reason:
+        out.print(_picture(page))
     for finding in page.findings:
         out.print(Text.assemble(severity_text(finding.severity), f" {finding.code}: {finding.message}"))
     for review in page.reviews:
@@ -121,3 +123,8 @@ def print_page(view: DocumentView, page: PageReport) -> None:
     if excuse(page) and page.text:
         out.print("\nWhat was read all the same:\n")
         out.print(page.text, soft_wrap=True)
+
+
+def _picture(page: PageReport) -> str:
+    saved = f", {page.tokens_saved:,} image tokens fewer than at the most" if page.tokens_saved else ""
+    return f"picture {page.image_width_px:,} × {page.image_height_px:,} px ({page.image_reason}){saved}"

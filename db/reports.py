@@ -16,6 +16,8 @@ r = tables.reading
 
 _SAME = ("text", "blocks", "engine", "seconds", "tokens_out", "confidence", "layer_agreement", "cached_from")
 
+_IMAGE = ("sha256", "suffix", "width_px", "height_px", "reason")
+
 
 def recipe_of(connection: sa.Connection, document_id: int) -> int | None:
     """The recipe of the edition that is shown, else the last one asked for; None before any."""
@@ -89,8 +91,8 @@ def _query(
             r.c.source,
             *(r.c[name] for name in _SAME),
             *reasons,
-            image.c.sha256.label("image_sha256"),
-            image.c.suffix.label("image_suffix"),
+            *(image.c[name].label(f"image_{name}") for name in _IMAGE),
+            image.c.tokens_saved,
         )
         .select_from(pages.outerjoin(image, same_page(p, image) & (image.c.preprocess_key == key)))
         .where(p.c.document_id == document_id)
@@ -117,7 +119,8 @@ def _shown(edition_id: int) -> tuple[sa.Join, list[sa.ColumnElement[Any]]]:
 
 def _report(row: sa.Row[Any], findings: tuple[Any, ...]) -> PageReport:
     facts = {name: getattr(row, name) for name in ("page_no", "width_pt", "height_pt", "rotation")}
-    image = {"image_sha256": row.image_sha256, "image_suffix": row.image_suffix}
+    names = (*(f"image_{name}" for name in _IMAGE), "tokens_saved")
+    image = {} if row.image_sha256 is None else {name: getattr(row, name) for name in names}
     if row.reading_id is None:
         verdict = Verdict.BAD if row.status == ClaimStatus.FAILED.value else None
         return PageReport(**facts, **image, verdict=verdict, code=row.code, message=row.message)

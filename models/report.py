@@ -37,6 +37,13 @@ class PageReport:
     image_sha256: str | None = None
     """Page image in the store, under the recipe's options."""
     image_suffix: str | None = None
+    image_width_px: int = 0
+    image_height_px: int = 0
+    """0 where there is no page image."""
+    image_reason: str = ""
+    """Why the page image has that size, e.g. legible-layer."""
+    tokens_saved: int = 0
+    """Image tokens less than at the most pixels that the model takes."""
     reviews: tuple[ReviewAction, ...] = ()
     """What people decided about the page, the first one first."""
 

@@ -67,6 +67,8 @@ def test_a_page_is_shown_with_size_text_place_and_picture(database: Database) ->
     )
     assert page.blocks[0].box == Box(1.5, 2, 3, 4)
     assert (page.image_sha256, page.image_suffix) == (steps.sha("1-1"), ".jpg")
+    assert (page.image_width_px, page.image_height_px) == (1000, 1540)
+    assert (page.image_reason, page.tokens_saved) == ("legible-layer", 420)
     assert (page.code, page.message, page.findings) == (None, None, ())
 
 

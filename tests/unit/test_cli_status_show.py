@@ -37,6 +37,18 @@ def test_the_list_says_status_and_reason() -> None:
     assert counted([shown.document(), refused]) == "2 documents: 1 complete, 1 rejected"
 
 
+def test_the_list_says_that_no_file_holds_a_document_any_more() -> None:
+    out = Console(width=120, markup=False)
+    here, there = "/scans/pumps.pdf", "/scans/old.pdf"
+    gone = [
+        shown.document(sources=(here,), gone=(here,)),
+        shown.document(sources=(here, there), gone=(there,)),
+    ]
+    with out.capture() as captured:
+        out.print(listing(gone))
+    assert ["gone or replaced" in line for line in captured.get().splitlines()] == [False, True, False]
+
+
 def test_every_page_has_an_excuse_or_a_text() -> None:
     assert excuse(shown.page(1)) == ""
     assert excuse(shown.blank_page(2)) == "Page 2 is blank."
@@ -107,6 +119,18 @@ def test_a_page_shows_verdict_findings_and_text(capsys: pytest.CaptureFixture[st
         "a [bold]line[/bold]",
         "  indented",
     ]
+
+
+def test_a_page_tells_the_size_of_its_picture_why_and_what_that_saves(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sized = {"image_width_px": 1120, "image_height_px": 1596, "image_reason": "legible-layer"}
+    for saved in (5064, 0):
+        page = shown.page(1, **sized, tokens_saved=saved)
+        print_page(shown.view(page), page)
+    told = capsys.readouterr().out.splitlines()
+    assert "picture 1,120 × 1,596 px (legible-layer), 5,064 image tokens fewer than at the most" in told
+    assert "picture 1,120 × 1,596 px (legible-layer)" in told
 
 
 def test_long_lines_of_a_text_are_not_broken(capsys: pytest.CaptureFixture[str]) -> None:
