@@ -17,28 +17,26 @@ import transformers
 from PIL import Image
 
 
+def device() -> str:
+    """cuda, or cpu where no GPU answers."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
 def open_model(folder: str, *, is_random: bool) -> Any:
-    """The model in bfloat16 on the GPU, ready to generate."""
-    kind = transformers.AutoModelForImageTextToText
+    """The model on the GPU in bfloat16, ready to generate; on the CPU, in float32, where there is none."""
+    kind, place = transformers.AutoModelForImageTextToText, device()
+    number = torch.bfloat16 if place == "cuda" else torch.float32
     if not is_random:
-        return kind.from_pretrained(folder, dtype=torch.bfloat16, device_map="cuda").eval()
+        return kind.from_pretrained(folder, dtype=number).to(place).eval()
     config = transformers.AutoConfig.from_pretrained(folder)
-    with torch.device("cuda"):
-        torch.set_default_dtype(torch.bfloat16)
+    with torch.device(place):
+        torch.set_default_dtype(number)
         return kind.from_config(config).eval()
 
 
 def main() -> None:
     """Generate and print."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("model")
-    parser.add_argument("pictures", nargs="+")
-    parser.add_argument("--tokens", type=int, default=128)
-    parser.add_argument("--batches", default="1,20")
-    parser.add_argument("--rounds", type=int, default=2, help="so many batches of each size")
-    parser.add_argument("--prompt", default="Describe the picture.")
-    parser.add_argument("--random", action="store_true")
-    wish = parser.parse_args()
+    wish = _arguments()
     model = open_model(wish.model, is_random=wish.random)
     processor = transformers.AutoProcessor.from_pretrained(wish.model)
     processor.tokenizer.padding_side = "left"
@@ -50,10 +48,13 @@ def main() -> None:
 
     def generate(batch: int, first: int = 0) -> None:
         images = [[pictures[(first + n) % len(pictures)]] for n in range(batch)]
-        inputs = processor(text=[text] * batch, images=images, return_tensors="pt", padding=True).to("cuda")
+        inputs = processor(text=[text] * batch, images=images, return_tensors="pt", padding=True).to(
+            model.device
+        )
         with torch.inference_mode():
             model.generate(**inputs, max_new_tokens=wish.tokens, min_new_tokens=wish.tokens, do_sample=False)
-        torch.cuda.synchronize()
+        if model.device.type == "cuda":
+            torch.cuda.synchronize()
 
     generate(1)
     for batch in (int(part) for part in wish.batches.split(",")):
@@ -63,9 +64,22 @@ def main() -> None:
         seconds = time.perf_counter() - started
         row = {"batch": batch, "requests": wish.rounds * batch, "wall_s": round(seconds, 2)}
         row["pages_per_s"] = round(wish.rounds * batch / seconds, 4)
-        row["gpu_memory_mb"] = torch.cuda.max_memory_allocated() // 2**20
+        if model.device.type == "cuda":
+            row["gpu_memory_mb"] = torch.cuda.max_memory_allocated() // 2**20
         sys.stdout.write(json.dumps(row) + "\n")
         sys.stdout.flush()
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model")
+    parser.add_argument("pictures", nargs="+")
+    parser.add_argument("--tokens", type=int, default=128)
+    parser.add_argument("--batches", default="1,20")
+    parser.add_argument("--rounds", type=int, default=2, help="so many batches of each size")
+    parser.add_argument("--prompt", default="Describe the picture.")
+    parser.add_argument("--random", action="store_true")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

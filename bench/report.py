@@ -22,7 +22,7 @@ _WITH_NAME = ("kind",)
 
 _LINES = {
     "in_flight": (
-        ("Pages a second", ("pages_per_s",)),
+        ("Pages a second", ("pages_per_s", "plain_pages_per_s")),
         ("Seconds a page waits for its answer", ("p50_s", "p95_s", "p99_s")),
         ("Reply tokens a second", ("tokens_per_s",)),
         ("GPU busy, share of the time", ("gpu_busy",)),

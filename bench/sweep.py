@@ -1,17 +1,22 @@
 """Requests in flight against speed: where a server is full.
 
     python -m bench.sweep PROFILE DOCUMENT… [--url URL | --model PATH [--bare]] [--in-flight 1,4,16,64]
-        [--pages N] [--tokens N] [--resolution legible] [--out FOLDER]
+        [--pages N] [--tokens N] [--resolution legible] [--plain] [--out FOLDER]
 
 Sends ready-made requests, made of the documents' pages, N at a time: pages and tokens a second, latency, and
 the GPU's state meanwhile. `--tokens` fixes the length of every reply, so that weights of any kind, random
-ones too, measure the same work. `--bare` starts the server without the profile's flags.
+ones too, measure the same work. `--bare` starts the server without the profile's flags. `--plain` measures
+the same weights and pictures in plain Transformers too, after the server has ended: batches of so many, as
+far as they fit.
 """
 
 import argparse
+import json
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 from bench import arguments, facts, load, pictures, served
@@ -20,6 +25,7 @@ from bench.watch import Gauge
 from models import profiles
 from models.errors import ConfigurationError
 from models.profile import Profile
+from tasks.work.serving import vllm
 
 _LEAST_PAGES = 8
 
@@ -45,24 +51,59 @@ def sweep(url: str, bodies: Sequence[bytes], widths: Sequence[int], api_key: str
 
 def main() -> None:
     """Measure, print, save."""
-    wish = parser(__doc__).parse_args()
+    typed = parser(__doc__)
+    typed.add_argument("--plain", action="store_true", help="the same weights in plain Transformers too")
+    wish = typed.parse_args()
     profile = profiles.get(wish.profile)
     vlm, widths = served.vlm_of(profile), numbers(wish.in_flight)
-    with tempfile.TemporaryDirectory(prefix="pm-") as folder, ExitStack() as stack:
+    if wish.plain and not wish.model:
+        raise ConfigurationError("--plain needs the weights: --model PATH.")
+    with tempfile.TemporaryDirectory(prefix="pm-") as folder:
         pages = prepared(profile, wish, Path(folder))
-        url = wish.url or stack.enter_context(
-            served.serving(
-                served.plan(
-                    profile, wish.model, wish.python, wish.flag, options=wish.options, is_bare=wish.bare
-                ),
-                Path(folder) / "vllm.log",
-            )
-        )
-        bodies = [load.body(page.path, vlm, wish.tokens) for page in pages]
-        journal = Journal("sweep", "requests in flight against speed", told(wish, url), wish.out)
-        for row in sweep(url, bodies, widths, wish.api_key):
-            journal.add(row)
-    journal.finish()
+        rows = list[Row]()
+        with ExitStack() as stack:
+            url = wish.url or stack.enter_context(_serving(profile, wish, Path(folder)))
+            bodies = [load.body(page.path, vlm, wish.tokens) for page in pages]
+            journal = Journal("sweep", "requests in flight against speed", told(wish, url), wish.out)
+            for row in sweep(url, bodies, widths, wish.api_key):
+                journal.add(row)
+                rows.append(row)
+        plain = plain_rows(wish, [page.path for page in pages]) if wish.plain else []
+        journal.finish(beside(rows, plain))
+
+
+def plain_rows(wish: argparse.Namespace, paths: Sequence[Path]) -> list[Row]:
+    """Batches of each number in flight in plain Transformers, until one does not fit or fails."""
+    python = vllm.find(wish.python).python
+    command = [str(python), str(Path(__file__).with_name("plain.py")), wish.model]
+    command += [*map(str, paths[: max(numbers(wish.in_flight))]), "--tokens", str(wish.tokens)]
+    command += ["--batches", wish.in_flight, "--rounds", "1"]
+    command += ["--random"] if "dummy" in " ".join(wish.flag) else []
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        why = (done.stderr.splitlines() or ["no word"])[-1]
+        print(f"Transformers ended with {done.returncode} ({why}): the rest has no figure.", file=sys.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def beside(rows: Sequence[Row], plain: Sequence[Row]) -> list[Row]:
+    """The rows with what plain Transformers did with as many at once, where that was measured."""
+    known = {row["batch"]: float(row["pages_per_s"] or 0) for row in plain}
+    return [
+        {
+            **row,
+            "plain_pages_per_s": known[row["in_flight"]],
+            "times_plain": round(float(row["pages_per_s"] or 0) / known[row["in_flight"]], 2),
+        }
+        if row["in_flight"] in known
+        else row
+        for row in rows
+    ]
+
+
+def _serving(profile: Profile, wish: argparse.Namespace, folder: Path) -> AbstractContextManager[str]:
+    plan = served.plan(profile, wish.model, wish.python, wish.flag, options=wish.options, is_bare=wish.bare)
+    return served.serving(plan, folder / "vllm.log")
 
 
 def told(wish: argparse.Namespace, url: str) -> dict[str, Value]:

@@ -74,6 +74,7 @@ def test_what_was_measured_is_kept_when_somebody_interrupts(
         (("sweep", "ppocr", toys.TYPED, "--url", "http://127.0.0.1:1"), "read on the CPU"),
         (("sweep", "glm-ocr", toys.TYPED, "--url", "http://127.0.0.1:1", "--in-flight", "x"), "--in-flight"),
         (("sweep", "glm-ocr", "nowhere", "--url", "http://127.0.0.1:1"), "There is no nowhere"),
+        (("sweep", "glm-ocr", toys.TYPED, "--plain", "--url", "http://127.0.0.1:1"), "--model PATH"),
         (("sweep", "glm-ocr", toys.TYPED, "--jobs", "0"), "'0' is no number from 1"),
         (("sweep", "glm-ocr", toys.TYPED, "--out", toys.BROKEN), "nothing can be written"),
         (("clients", ".", "--envs", "."), "No page to measure"),

@@ -16,6 +16,7 @@ from bench import ablation, gpu, load, pictures, result, served, sweep
 from models.errors import ConfigurationError, EngineUnavailable
 from models.profiles import get
 from tasks.work.doubles.vllm_server import Model, Said, ScriptedVllm, overloaded
+from tasks.work.serving.vllm import Installation
 from tests.bench import toys
 
 
@@ -125,6 +126,24 @@ def test_a_sweep_from_documents_to_a_saved_result(
     assert (saved.facts["vllm"], saved.facts["model"]) == ("0.32.0", "glm-ocr")
     assert (saved.facts["documents"], saved.facts["files"]) == (toys.TYPED.name, 1)
     assert "complete" not in saved.facts
+
+
+def test_plain_transformers_stand_beside_as_many_requests_at_once_as_far_as_they_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    python = tmp_path / "python"
+    row = '{"batch": 1, "pages_per_s": 0.5}'
+    python.write_text(f"#!/bin/sh\necho '{row}'\necho \"$@\" > {tmp_path}/asked\necho no room >&2\nexit 1\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sweep.vllm, "find", lambda _: Installation(python, "0.25.1"))
+    wish = toys.wish("--model", "/weights", "--in-flight", "1,2", "--flag=--load-format=dummy")
+    plain = sweep.plain_rows(wish, [Path("a.jpg"), Path("b.jpg"), Path("c.jpg")])
+    asked = (tmp_path / "asked").read_text()
+    assert "plain.py /weights a.jpg b.jpg --tokens 32 --batches 1,2 --rounds 1 --random" in asked
+    assert "Transformers ended with 1 (no room)" in capsys.readouterr().err
+    one, two = sweep.beside([{"in_flight": n, "pages_per_s": 2.0 * n} for n in (1, 2)], plain)
+    assert (one["plain_pages_per_s"], one["times_plain"]) == (0.5, 4.0)
+    assert two == {"in_flight": 2, "pages_per_s": 4.0}
 
 
 def test_a_server_that_answers_nothing_ends_a_benchmark_with_the_reason(picture: Path) -> None:
