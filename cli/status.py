@@ -72,9 +72,15 @@ def listing(found: Sequence[Document]) -> Table:
             called(document),
             "" if document.page_count is None else str(document.page_count),
             status_text(document.status),
-            f"{document.message} ({document.code})" if document.code else "",
+            _reason(document),
         )
     return shown
+
+
+def _reason(document: Document) -> str:
+    if document.code:
+        return f"{document.message} ({document.code})"
+    return "file gone or replaced" if document.is_gone else ""
 
 
 def counted(found: Sequence[Document]) -> str:

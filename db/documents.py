@@ -110,12 +110,13 @@ def sources_of(
 ) -> dict[int, tuple[SourceFile, ...]]:
     """Places of documents, named as the system has them: those still there first, then the last seen.
 
-    `only_gone`: those whose files are not there any more.
+    `only_gone`: those whose files are not there any more, or hold something else now.
     """
     t = tables.source
+    is_gone = t.c.gone_at.is_not(None) | t.c.superseded_at.is_not(None)
     query = (
         sa.select(t.c.document_id, t.c.uri, t.c.raw, t.c.size, t.c.mtime_ns)
-        .where(t.c.document_id.in_(documents), t.c.gone_at.is_not(None) if only_gone else sa.true())
+        .where(t.c.document_id.in_(documents), is_gone if only_gone else sa.true())
         .order_by(t.c.gone_at.desc().nulls_first(), t.c.superseded_at.desc().nulls_first())
         .order_by(t.c.last_seen.desc(), t.c.id)
     )

@@ -100,4 +100,9 @@ class Document:
     sources: tuple[str, ...] = field(default=())
     """Names it is or was seen under, those still there first."""
     gone: tuple[str, ...] = ()
-    """Those of them whose files are not there any more."""
+    """Those of them whose files are not there any more, or hold something else now."""
+
+    @property
+    def is_gone(self) -> bool:
+        """No file holds it any more; it stays searchable unless a newer content took its place."""
+        return bool(self.sources) and len(self.gone) == len(self.sources)

@@ -113,6 +113,14 @@ def test_a_path_whose_content_came_back_means_that_content(database: Database) -
     ingest(database, "/a.pdf", "two", "other text")
     register(database, intake("/a.pdf", "one"))
     assert database.run(lambda conn: documents.get(conn, "/a.pdf")).id == 1
+    assert not database.run(lambda conn: documents.get(conn, "1")).is_gone
+
+
+def test_a_document_whose_file_holds_something_else_now_says_so(database: Database) -> None:
+    ingest(database, "/a.pdf", "one", "text")
+    ingest(database, "/a.pdf", "two", "other text")
+    assert database.run(lambda conn: documents.get(conn, "1")).is_gone
+    assert not database.run(lambda conn: documents.get(conn, "2")).is_gone
 
 
 def test_a_file_name_means_the_file_that_is_there_before_one_that_is_gone(database: Database) -> None:
