@@ -116,7 +116,7 @@ class Rung(_Frozen):
     degrees: tuple[int, ...] = ()
     """turn: angles to try, clockwise."""
     factor: float = 1.0
-    """larger, smaller: of the pixels of the page image."""
+    """larger, smaller: of the pixels of the page image; larger with 1: all that model and source have."""
     profile: str = ""
     """profile: which other one reads the page."""
     when: tuple[str, ...] = ()

@@ -63,7 +63,7 @@ def profile(*, name: str, title: str, revision: str, temperatures: tuple[float, 
         batch_pages=16,
         timeout_s=1_200.0,
         ladder=serving.ladder(*_hotter(temperatures)),
-        ladder_limits=LadderLimits(attempts=8, seconds=1_200.0, tokens=98_304),
+        ladder_limits=LadderLimits(attempts=9, seconds=1_200.0, tokens=98_304),
         vlm=vlm,
     )
 

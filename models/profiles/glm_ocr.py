@@ -84,7 +84,7 @@ PROFILE = Profile(
             when=serving.LOOPS,
         ),
     ),
-    ladder_limits=LadderLimits(attempts=8, seconds=900.0),
+    ladder_limits=LadderLimits(attempts=9, seconds=900.0),
     vlm=Vlm(
         served_name="glm-ocr",
         weights="zai-org/GLM-OCR",

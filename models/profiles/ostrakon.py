@@ -31,7 +31,7 @@ PROFILE = Profile(
             sampling={"temperature": 0.4, "top_p": 0.9},
             when=serving.LOOPS + serving.ODD,
         ),
-        Rung(kind="larger", factor=1.6, when=("empty-with-ink", "low-confidence")),
+        Rung(kind="larger", when=("empty-with-ink", "low-confidence")),
         Rung(kind="smaller", factor=0.6, when=(*serving.LOOPS, "truncated")),
     ),
     ladder_limits=LadderLimits(attempts=4, seconds=600.0, tokens=32_768),

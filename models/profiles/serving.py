@@ -111,8 +111,8 @@ def ladder(*hotter: Rung) -> tuple[Rung, ...]:
     return (
         Rung(kind="halves", when=("truncated",)),
         *hotter,
+        Rung(kind="larger", when=(*LOOPS, *ODD, "low-confidence", "too-little-text", "mostly-signs")),
         Rung(kind="turn", degrees=(180, 90, 270), when=WRONG_WAY_UP),
-        Rung(kind="larger", factor=1.6, when=("empty-with-ink", "low-confidence", "too-little-text")),
         Rung(kind="smaller", factor=0.6, when=LOOPS),
         Rung(kind="text-layer"),
         Rung(kind="profile", profile="ppocr"),

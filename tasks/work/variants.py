@@ -72,11 +72,12 @@ def draw_again(  # noqa: PLR0917 (a pool passes arguments by position)
 ) -> PageImage:
     """The page drawn anew from its source with `factor` times the pixels of `image`; for render children.
 
-    Never more than `recipe.max_pixels`, nor more than the source holds; so the picture can come out no larger
-    than `image`, and equal if it was at the limit. Raises what `preprocess_page` raises.
+    A factor of 1: as large as may be. Never more than `recipe.max_pixels`, nor more than the source holds; so
+    the picture can come out no larger than `image`, and equal if it was at the limit. Raises what
+    `preprocess_page` raises.
     """
-    wanted = min(round(image.width_px * image.height_px * factor), recipe.max_pixels)
-    budget = {"max_pixels": max(65_536, wanted), "min_pixels": 0, "resolution": "max"}
+    wanted = round(image.width_px * image.height_px * factor) if factor > 1 else recipe.max_pixels
+    budget = {"max_pixels": max(65_536, min(wanted, recipe.max_pixels)), "min_pixels": 0, "resolution": "max"}
     return preprocess_page(path, media_type, page_no, recipe.model_copy(update=budget), store_root, passwords)
 
 

@@ -8,6 +8,7 @@ import pytest
 from models.document import DocumentStatus
 from models.engine import OcrRequest
 from models.errors import Code, PageFailed
+from models.profiles import PROFILES
 from models.reading import Block, BlockType, FinishReason, Reading
 from models.vlm import Rung
 from tasks.work.engines.fake import Answer, FakeEngine, said
@@ -135,6 +136,22 @@ def test_small_print_is_drawn_larger_from_the_source(yard: Yard) -> None:
     assert yard.rows("reading")[0].verdict == "good"
     # The page image of the recipe stays what it was.
     assert [row.sha256 for row in yard.rows("page_image")] == [small.sha256]
+
+
+def test_a_page_made_as_small_as_legible_is_asked_at_full_size_before_it_is_turned(yard: Yard) -> None:
+    page(climbing(yard, *PROFILES["glm-ocr"].ladder))
+
+    def script(request: OcrRequest) -> Answer:
+        full = request.image.width_px * request.image.height_px > 3_500_000
+        return GOOD if full else EMPTY
+
+    engine = yard.ingest(FakeEngine(script), recipe=("resolution=legible", "text_layer=ignore"))
+    steps = asked(engine)
+    assert (steps[0], steps[-1]) == ("first", "larger")
+    assert not any("turn" in step for step in steps)
+    first, *_, last = (request.image for request in engine.requests)
+    assert first.width_px * first.height_px * 1.5 < last.width_px * last.height_px
+    assert yard.rows("reading")[0].verdict == "good"
 
 
 def test_a_step_that_cannot_be_taken_is_passed_over(yard: Yard) -> None:

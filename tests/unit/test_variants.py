@@ -125,3 +125,5 @@ def test_no_picture_is_drawn_larger_than_the_recipe_allows(tmp_path: Path) -> No
     most = Recipe(max_pixels=2_000_000)
     larger = draw_again(path, MediaType.PDF, 1, most, image, 9.0, tmp_path / "store")
     assert 1_990_000 < larger.width_px * larger.height_px <= 2_000_000
+    full = draw_again(path, MediaType.PDF, 1, most, image, 1.0, tmp_path / "store")
+    assert full.sha256 == larger.sha256
