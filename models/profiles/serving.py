@@ -61,8 +61,8 @@ H200 = ServeFlag(
     flag="--max-num-seqs 512 --api-server-count 4",
     state="option",
     option="h200",
-    about="Many pages at once, 80 GB and more beside 16 cores: up to 1.28 times as fast, on one machine no gain; "
-    "slower at one in flight.",
+    about="For 80 GB beside 16 cores, many pages at once: up to 1.28 times as fast, or no gain; slower "
+    "at one in flight.",
 )
 FP8 = ServeFlag(
     flag="--quantization fp8",
