@@ -13,6 +13,7 @@ from rich.table import Table
 from cli.exits import Exit
 from cli.output import console, table
 from cli.serving import Wish, plan_of
+from cli.words import plural
 from models.errors import ConfigurationError, EngineUnavailable
 from models.profiles import PROFILES
 from models.settings import Settings
@@ -29,7 +30,10 @@ from tasks.work.tuning.row import Row, State
 from tasks.work.tuning.search import Search
 from tasks.work.tuning.stand import Stand
 
-_NUMBERS = frozenset({"in flight", "pages/s", "against untuned", "different", "failed", "start s"})
+_NUMBERS = frozenset({"in flight", "pages/s", "times", "different", "failed", "start s"})
+_IN_THE_FILE = frozenset({"resolution", "failed", "start s"})
+_WIDTH_FOR_ALL = 124
+"""Columns of a terminal; in a narrower one these stand in the file alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,9 @@ def _searched(search: Search, journal: Journal) -> Row | None:
 def _conclude(search: Search, journal: Journal, winner: Row, out: Path, source: Path | None) -> None:
     _show(search.rows)
     untuned = search.untuned
+    untried = sum(row.state is State.NO_TIME for row in search.rows)
+    if untried:
+        typer.echo(f"The time was over before {plural(untried, 'setting')} could be tried: see --budget.")
     if winner.what == untuned.what or winner.what.startswith(f"{untuned.what},"):
         typer.echo(
             f"Nothing was faster than the profile as it is. No profile was written; see {journal.path}."
@@ -174,26 +181,38 @@ def _kept(journal: Journal, row: Row) -> None:
 
 
 def _show(rows: list[Row]) -> None:
+    """A table, and below it why what was not measured was not: reasons are too long for a column."""
     if rows:
-        console().print(_table(rows))
+        out = console()
+        out.print(_table(rows, out.width))
+        for row in rows:
+            if row.said and row.state is not State.MEASURED:
+                out.print(f"{row.what}: {row.state.value}, {row.said}", soft_wrap=True)
 
 
-def _table(rows: list[Row]) -> Table:
-    made = table(
-        "what", "resolution", "in flight", "pages/s", "against untuned", "different", "failed", "start s",
-        "state", "why", numbers=_NUMBERS,
-    )  # fmt: skip
+def _table(rows: list[Row], width: int) -> Table:
     first = rows[0].pages_per_s
-    for row in rows:
-        figures = ["", "", "", ""]
-        if row.pages:
-            against = f"{row.pages_per_s / first:.2f}" if first else ""
-            figures = [row.speed, against, f"{row.distance:.2%}", str(row.failed)]
-        width = str(row.in_flight) if row.in_flight else ("steered" if row.pages else "")
-        start = f"{row.start_s:.0f}" if row.start_s else ""
-        why = row.said if row.state is not State.MEASURED else ""
-        made.add_row(row.what, row.resolution, width, *figures, start, row.state.value, why)
+    cells = [_cells(row, first) for row in rows]
+    names = [name for name in cells[0] if width >= _WIDTH_FOR_ALL or name not in _IN_THE_FILE]
+    made = table(*names, numbers=_NUMBERS)
+    for row in cells:
+        made.add_row(*(row[name] for name in names))
     return made
+
+
+def _cells(row: Row, first: float) -> dict[str, str]:
+    is_read = bool(row.pages)
+    return {
+        "what": row.what,
+        "resolution": row.resolution,
+        "in flight": str(row.in_flight) if row.in_flight else ("steered" if is_read else ""),
+        "pages/s": row.speed if is_read else "",
+        "times": f"{row.pages_per_s / first:.2f}" if is_read and first else "",
+        "different": f"{row.distance:.2%}" if is_read else "",
+        "failed": str(row.failed) if is_read else "",
+        "start s": f"{row.start_s:.0f}" if row.start_s else "",
+        "state": row.state.value,
+    }
 
 
 def _settings_of(row: Row) -> str:

@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
-from cli.tuning import TuneWish, _table, _target, _tried
+from cli import tuning
+from cli.tuning import TuneWish, _show, _table, _target, _tried
 from models.errors import ConfigurationError
 from models.settings import Settings, load_settings
 from tasks.work.tuning.override import HEAD
@@ -60,15 +62,28 @@ def test_only_the_flags_that_were_named_are_tried() -> None:
         _tried(vlms.plan(), frozenset({"warp"}))
 
 
-def test_the_table_has_figures_for_what_was_measured_and_reasons_for_the_rest() -> None:
-    rows = [
-        Row(what="untuned", resolution="legible", pages=8, pages_per_s=2.0, start_s=90.0),
-        Row(what="8 in flight", resolution="legible", in_flight=8, pages=8, pages_per_s=3.0, distance=0.001),
-        Row(what="--block-size 7", state=State.FAILED, said="no such size"),
-    ]
-    made = _table(rows)
-    columns = {str(column.header): list(column.cells) for column in made.columns}
-    assert columns["against untuned"] == ["1.00", "1.50", ""]
+ROWS = [
+    Row(what="untuned", resolution="legible", pages=8, pages_per_s=2.0, start_s=90.0),
+    Row(what="8 in flight", resolution="legible", in_flight=8, pages=8, pages_per_s=3.0, distance=0.001),
+    Row(what="--max-num-batched-tokens 16384", state=State.FAILED, said=f"It did not start: {'why ' * 20}"),
+]
+
+
+def test_the_table_has_figures_for_what_was_measured() -> None:
+    columns = {str(column.header): list(column.cells) for column in _table(ROWS, 200).columns}
+    assert columns["times"] == ["1.00", "1.50", ""]
     assert columns["in flight"] == ["steered", "8", ""]
     assert columns["different"] == ["0.00%", "0.10%", ""]
-    assert columns["why"] == ["", "", "no such size"]
+    assert (columns["start s"], columns["failed"]) == (["90", "", ""], ["0", "0", ""])
+
+
+def test_in_a_narrow_terminal_a_row_is_a_line_and_reasons_stand_below(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tuning, "console", lambda: Console(width=80, markup=False, highlight=False))
+    _show(ROWS)
+    head, _, second, third, *reasons = capsys.readouterr().out.splitlines()
+    assert head.split() == ["what", "in", "flight", "pages/s", "times", "different", "state"]
+    assert second.split() == ["8", "in", "flight", "8", "3.000", "1.50", "0.10%", "measured"]
+    assert third.split() == ["--max-num-batched-tokens", "16384", "failed"]
+    assert " ".join(reasons).startswith("--max-num-batched-tokens 16384: failed, It did not start: why why")
