@@ -101,7 +101,7 @@ def _full(found: Image.Image, cell_px: int, inked: int, obvious: float) -> Ink |
     cells = np.asarray(found.reduce(cell_px))
     if (cells > inked).mean() <= obvious:
         return None
-    return Ink(found.histogram()[255] / (found.width * found.height), is_blank=False)
+    return Ink(float((np.asarray(found) > 0).mean()), is_blank=False)
 
 
 def marks(grey: Image.Image) -> Mask:

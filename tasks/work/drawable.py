@@ -11,6 +11,7 @@ from PIL import ExifTags, Image
 from models.document import MediaType
 from models.recipe import Recipe
 from tasks.work import look, pdf, picture, sizing
+from tasks.work.pdf_print import Print
 from tasks.work.sizing import MIN_SIDE_PX
 
 _MAX_DPI = 400.0
@@ -55,7 +56,7 @@ class Drawable(NamedTuple):
     """By pixels a unit; sides on the recipe's grid."""
     look: Callable[[float], Image.Image]
     """The same to be looked at only: it may be grey."""
-    print_: pdf.Print | None = None
+    print_: Print | None = None
     scan: Scan | None = None
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.work.components import Boxes
-from tasks.work.pdf import Run
+from tasks.work.pdf_print import Run
 
 X_HEIGHT = 0.48
 """Height of small letters as a share of the type size: 0.43 (Times-like) to 0.53 (Helvetica-like)."""

@@ -8,7 +8,7 @@ from PIL import Image
 
 from models.recipe import Recipe
 from tasks.work import blank, components, deskew, legibility, orientation
-from tasks.work.pdf import Print, Run
+from tasks.work.pdf_print import Print, Run
 
 _COVERED = 0.5
 """A page is a scan, whatever is stamped on it, when pictures cover so much of it."""

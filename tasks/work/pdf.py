@@ -4,12 +4,11 @@ PyMuPDF is not thread-safe and its native code can hang or crash: call this in c
 opened for reading and never written: a signed document stays as it is.
 """
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pymupdf
 from PIL import Image
@@ -20,9 +19,10 @@ from models.geometry import Box, Transform
 from models.notes import UNREADABLE_PAGE
 from models.page import PageFacts, Word
 from models.text import clean, printable
-from tasks.work import pdf_scans
+from tasks.work import pdf_print, pdf_scans
 from tasks.work.pdf_boxes import load, meet
 from tasks.work.pdf_colours import has_colour
+from tasks.work.pdf_print import TEXT_FLAGS, Print
 
 # PyMuPDF ships no types for what is used here.
 _mu: Any = pymupdf
@@ -32,34 +32,7 @@ _mu.TOOLS.mupdf_display_warnings(False)
 # A4: the size of a page that cannot be loaded but keeps its place.
 _UNKNOWN_SIZE = (595.0, 842.0)
 
-# Ligatures are taken apart, and glyphs without a character become U+FFFD instead of a made-up one.
-_TEXT_FLAGS = _mu.TEXT_PRESERVE_WHITESPACE | _mu.TEXT_MEDIABOX_CLIP
-_DRAWN = 16 | 32
-"""MuPDF's flags of characters that are filled or stroked; others cannot be seen."""
-_PICTURES = {"fill-image", "fill-imgmask", "ignore-text"}
-"""What MuPDF draws on a page of pictures alone, an unseen text layer included."""
-_ASLANT_DEGREES = 10
 _FILE_ATTACHMENT = 17
-
-
-class Run(NamedTuple):
-    """Characters of a text layer that are set alike."""
-
-    size_pt: float
-    chars: int
-    direction: int | None
-    """Degrees clockwise in which lines run on the page as displayed: 0, 90, 180, 270; None for others and
-    for vertical writing, which runs downwards on an upright page."""
-
-
-class Print(NamedTuple):
-    """What is printed on a page as type and as pictures."""
-
-    runs: tuple[Run, ...]
-    pictures: float
-    """Share of the page, 0 to 1, that pictures cover."""
-    density: float | None = None
-    """Most pixels a point of those pictures, where nothing else can be seen on the page."""
 
 
 def document_facts(path: Path, passwords: tuple[str, ...]) -> DocumentFacts:
@@ -109,13 +82,9 @@ def printed(path: Path, page_no: int, passwords: tuple[str, ...]) -> Print:
     Raises DocumentRejected (corrupt) for a page that cannot be loaded.
     """
     with _damaged():
-        page, _ = load(_document(path, passwords), page_no)
+        page, drawn = _drawn(path, page_no, passwords)
         try:
-            pictures, runs = page.get_image_info(), tuple(_runs(page))
-            covered = sum(abs(_mu.Rect(picture["bbox"]) & page.rect) for picture in pictures)
-            is_all = pictures and not runs and {kind for kind, _ in page.get_bboxlog()} <= _PICTURES
-            density = max(map(_density, pictures)) if is_all else None
-            return Print(runs, min(1.0, covered / abs(page.rect)), density)
+            return pdf_print.of_page(page, drawn)
         except Exception:
             # What can be drawn of it may be looked at all the same.
             return Print((), 1.0)
@@ -152,8 +121,7 @@ def render(
     Raises DocumentRejected when it cannot be drawn.
     """
     with _damaged():
-        page, _ = load(_document(path, passwords), page_no)
-        drawn = page.get_displaylist(annots=annotations)
+        page, drawn = _drawn(path, page_no, passwords, annotations=annotations)
         mode, colours = ("RGB", _mu.csRGB) if has_colour(page, drawn) else ("L", _mu.csGRAY)
         pixels = drawn.get_pixmap(matrix=_mu.Matrix(*scales), colorspace=colours, alpha=False)
         image = Image.frombytes(mode, (pixels.width, pixels.height), pixels.samples_mv)
@@ -192,6 +160,7 @@ def _open(path: Path, size: int, mtime_ns: int, passwords: tuple[str, ...]) -> A
     Size and time are part of the key, so that a changed file is another document.
     """
     # What MuPDF keeps of one document must never be shown for another.
+    _interpreted.cache_clear()
     _mu.TOOLS.store_shrink(100)
     with _damaged(), _readable_name(path) as name:
         document = _mu.open(name, filetype="pdf")
@@ -203,6 +172,20 @@ def _open(path: Path, size: int, mtime_ns: int, passwords: tuple[str, ...]) -> A
                 Code.NEEDS_PASSWORD,
             )
         return document
+
+
+def _drawn(
+    path: Path, page_no: int, passwords: tuple[str, ...], *, annotations: bool = True
+) -> tuple[Any, Any]:
+    """The page, and what it draws as a list."""
+    return _interpreted(_document(path, passwords), page_no, annotations)
+
+
+@lru_cache(maxsize=1)
+def _interpreted(document: Any, page_no: int, annotations: bool) -> tuple[Any, Any]:
+    """The last page stays as it was interpreted: its print is looked at, and it is drawn, once or twice."""
+    page, _ = load(document, page_no)
+    return page, page.get_displaylist(annots=annotations)
 
 
 @contextmanager
@@ -235,35 +218,11 @@ def _words(page: Any) -> Iterator[Word]:
     """Words in the page as displayed: MuPDF gives them as they stand before /Rotate."""
     # MuPDF's own rectangles would take most of the time.
     turn, shown = Transform(*page.rotation_matrix) if page.rotation else None, Box(*page.rect)
-    for *edges, text, block, line, _ in page.get_text("words", flags=_TEXT_FLAGS):
+    for *edges, text, block, line, _ in page.get_text("words", flags=TEXT_FLAGS):
         box = turn.box(Box(*edges)) if turn else Box(*edges)
         text = clean(text)  # noqa: PLW2901
         if text and meet(box, shown):
             yield Word(text, box, block, line)
-
-
-def _runs(page: Any) -> Iterator[Run]:
-    for block in page.get_text("dict", flags=_TEXT_FLAGS)["blocks"]:
-        for line in block["lines"]:
-            direction = None if line["wmode"] else _quarter(line["dir"], page.rotation)
-            for span in line["spans"]:
-                chars = len("".join(span["text"].split()))
-                if chars and span["char_flags"] & _DRAWN:
-                    yield Run(span["size"], chars, direction)
-
-
-def _density(picture: Any) -> float:
-    """Pixels a point of a picture on a page, the more of across and down."""
-    a, b, c, d, *_ = picture["transform"]
-    across, down = math.hypot(a, b), math.hypot(c, d)
-    return float(max(picture["width"] / max(across, 1.0), picture["height"] / max(down, 1.0)))
-
-
-def _quarter(direction: tuple[float, float], rotation: int) -> int | None:
-    """A direction in degrees clockwise as displayed, where it is a quarter turn but for a few degrees."""
-    degrees = math.degrees(math.atan2(direction[1], direction[0])) + rotation
-    nearest = round(degrees / 90) * 90
-    return nearest % 360 if abs(degrees - nearest) < _ASLANT_DEGREES else None
 
 
 def _notes(document: Any) -> Iterator[str]:

@@ -5,7 +5,7 @@ from PIL import Image
 from tasks.work.blank import marks
 from tasks.work.components import boxes, glyphs
 from tasks.work.legibility import X_HEIGHT, of_letters, of_runs
-from tasks.work.pdf import Run
+from tasks.work.pdf_print import Run
 from tests.unit import prints
 
 

@@ -9,7 +9,8 @@ from models.recipe import Recipe
 from tasks.work import look
 from tasks.work.blank import Ink
 from tasks.work.look import Look
-from tasks.work.pdf import Print, Run, printed
+from tasks.work.pdf import printed
+from tasks.work.pdf_print import Print, Run
 from tasks.work.preprocess import preprocess_page
 from tests import factories
 from tests.unit import pages, prints

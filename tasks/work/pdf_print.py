@@ -1,0 +1,78 @@
+"""What is printed on a page of a PDF: its type, and how much pictures cover."""
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pymupdf
+
+# PyMuPDF ships no types for what is used here.
+_mu: Any = pymupdf
+
+# Ligatures are taken apart, and glyphs without a character become U+FFFD instead of a made-up one.
+TEXT_FLAGS = _mu.TEXT_PRESERVE_WHITESPACE | _mu.TEXT_MEDIABOX_CLIP
+_PICTURE_FLAGS = _mu.TEXT_PRESERVE_IMAGES
+_DRAWN = 16 | 32
+"""MuPDF's flags of characters that are filled or stroked; others cannot be seen."""
+_PICTURES = {"fill-image", "fill-imgmask", "ignore-text"}
+"""What MuPDF draws on a page of pictures alone, an unseen text layer included."""
+_ASLANT_DEGREES = 10
+
+
+class Run(NamedTuple):
+    """Characters of a text layer that are set alike."""
+
+    size_pt: float
+    chars: int
+    direction: int | None
+    """Degrees clockwise in which lines run on the page as displayed: 0, 90, 180, 270; None for others and
+    for vertical writing, which runs downwards on an upright page."""
+
+
+class Print(NamedTuple):
+    """What is printed on a page as type and as pictures."""
+
+    runs: tuple[Run, ...]
+    pictures: float
+    """Share of the page, 0 to 1, that pictures cover."""
+    density: float | None = None
+    """Most pixels a point of those pictures, where nothing else can be seen on the page."""
+
+
+def of_page(page: Any, drawn: Any) -> Print:
+    """The visible type of a page whose display list is `drawn`. Raises what MuPDF does on damaged content."""
+    pictures, runs = _text(drawn, _PICTURE_FLAGS).extractIMGINFO(), tuple(_runs(drawn))
+    covered = sum(abs(_mu.Rect(picture["bbox"]) & page.rect) for picture in pictures)
+    is_all = pictures and not runs and {kind for kind, _ in page.get_bboxlog()} <= _PICTURES
+    density = max(map(_density, pictures)) if is_all else None
+    return Print(runs, min(1.0, covered / abs(page.rect)), density)
+
+
+def _text(drawn: Any, flags: int) -> Any:
+    options = _mu.mupdf.FzStextOptions()
+    options.flags = flags
+    return _mu.TextPage(_mu.mupdf.FzStextPage(drawn.this, options))
+
+
+def _runs(drawn: Any) -> Iterator[Run]:
+    for block in _text(drawn, TEXT_FLAGS).extractDICT()["blocks"]:
+        for line in block["lines"]:
+            direction = None if line["wmode"] else _quarter(line["dir"])
+            for span in line["spans"]:
+                chars = len("".join(span["text"].split()))
+                if chars and span["char_flags"] & _DRAWN:
+                    yield Run(span["size"], chars, direction)
+
+
+def _density(picture: Any) -> float:
+    """Pixels a point of a picture on a page, the more of across and down."""
+    a, b, c, d, *_ = picture["transform"]
+    across, down = math.hypot(a, b), math.hypot(c, d)
+    return float(max(picture["width"] / max(across, 1.0), picture["height"] / max(down, 1.0)))
+
+
+def _quarter(direction: tuple[float, float]) -> int | None:
+    """A direction in degrees clockwise, where it is a quarter turn but for a few degrees."""
+    degrees = math.degrees(math.atan2(direction[1], direction[0]))
+    nearest = round(degrees / 90) * 90
+    return nearest % 360 if abs(degrees - nearest) < _ASLANT_DEGREES else None
