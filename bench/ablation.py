@@ -27,6 +27,8 @@ from tasks.work.serving import vllm
 
 _GOOD = ("--max-num-seqs", "64", "--gpu-memory-utilization", "0.9", "--mm-processor-cache-gb", "0")
 _LONG_EDGE_PX = 1024
+_UNUSED = ("--url", "--api-key", "--with", "--bare", "--in-flight", "--resolution", "--recipe")
+"""The steps say these."""
 _LARGE = ("--max-num-batched-tokens", "6144", "--block-size", "16")
 
 
@@ -100,7 +102,7 @@ def with_gain(rows: Sequence[Row]) -> tuple[Row, ...]:
 
 def main() -> None:
     """Measure, print, save."""
-    wish = parser(__doc__).parse_args()
+    wish = parser(__doc__, without=_UNUSED).parse_args()
     profile = profiles.get(wish.profile)
     served.vlm_of(profile)
     about, rows = "what each step of a tuning brings", list[Row]()

@@ -1,6 +1,6 @@
 """The whole pipeline against the raw server: how much of the server's speed arrives in the knowledge base.
 
-    python -m bench.pipeline PROFILE DOCUMENT… [--url URL | --model PATH] [--pages N] [--tokens N]
+    python -m bench.pipeline PROFILE DOCUMENT… [--url URL | --model PATH] [--tokens N]
         [--resolution legible] [--in-flight N] [--jobs N] [--out FOLDER]
 
 First `pagemill ingest` reads the documents into a fresh home: split, pictures, requests, checks, database.
@@ -124,7 +124,8 @@ def compared(rows: Sequence[Row]) -> list[Row]:
 
 def main() -> None:
     """Measure, print, save."""
-    wish = parser(__doc__).parse_args()
+    wish = parser(__doc__, without=("--pages", "--bare")).parse_args()
+    wish.pages = None  # all there are
     profile = profiles.get(wish.profile)
     with tempfile.TemporaryDirectory(prefix="pm-") as folder, ExitStack() as stack:
         home = Path(folder)

@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from typing import Any
 
 from bench import arguments, facts, load, pictures, served
 from bench.result import Journal, Row, Value, machine
@@ -28,6 +29,27 @@ from models.profile import Profile
 from tasks.work.serving import vllm
 
 _LEAST_PAGES = 8
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "--url": {"default": "", "help": "a server that runs, or several with commas; else one is started"},
+    "--api-key": {"default": "", "metavar": "KEY", "help": "where the server wants one"},
+    "--model": {"default": "", "metavar": "PATH", "help": "weights for the server that is started"},
+    "--python": {"type": Path, "metavar": "PATH", "help": "Python of vLLM's environment"},
+    "--flag": {"action": "append", "default": [], "help": "one more for the server; repeatable"},
+    "--with": {
+        "dest": "options", "action": "append", "default": [], "metavar": "OPTION", "help": "of the profile",
+    },
+    "--bare": {"action": "store_true", "help": "without the profile's flags"},
+    "--in-flight": {"default": "1,4,16,64,256", "metavar": "N,N", "help": "requests at once"},
+    "--pages": {"type": arguments.count, "default": 200, "metavar": "N", "help": "at most"},
+    "--tokens": {"type": arguments.count, "default": 512, "metavar": "N", "help": "of every reply"},
+    "--resolution": {"default": "", "choices": ["", "fixed", "legible", "max"]},
+    "--recipe": {
+        "action": "append", "default": [], "metavar": "KEY=VALUE", "help": "as of pagemill ingest",
+    },
+    "--jobs": {
+        "type": arguments.count, "default": 2, "metavar": "N", "help": "processes that make pictures",
+    },
+}  # fmt: skip
 
 
 def sweep(url: str, bodies: Sequence[bytes], widths: Sequence[int], api_key: str = "") -> Iterator[Row]:
@@ -137,32 +159,17 @@ def recipe_options(wish: argparse.Namespace) -> list[str]:
     return [*([f"resolution={wish.resolution}"] if wish.resolution else []), *wish.recipe]
 
 
-def parser(about: str | None) -> argparse.ArgumentParser:
-    """Arguments that the benchmarks of servers share."""
+def parser(about: str | None, without: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Arguments that the benchmarks of servers share; one `without` some of them has their defaults."""
     made = arguments.parser(about)
     made.add_argument("profile", help="see 'pagemill profiles'")
     made.add_argument("documents", nargs="+", type=Path, help="files and folders")
-    made.add_argument(
-        "--url", default="", help="a server that runs, or several with commas; else one is started"
-    )
-    made.add_argument("--api-key", default="", metavar="KEY", help="where the server wants one")
-    made.add_argument("--model", default="", metavar="PATH", help="weights for the server that is started")
-    made.add_argument("--python", type=Path, metavar="PATH", help="Python of vLLM's environment")
-    made.add_argument("--flag", action="append", default=[], help="one more for the server; repeatable")
-    made.add_argument(
-        "--with", dest="options", action="append", default=[], metavar="OPTION", help="of the profile"
-    )
-    made.add_argument("--bare", action="store_true", help="without the profile's flags")
-    made.add_argument("--in-flight", default="1,4,16,64,256", metavar="N,N", help="requests at once")
-    made.add_argument("--pages", type=arguments.count, default=200, metavar="N", help="at most")
-    made.add_argument("--tokens", type=arguments.count, default=512, metavar="N", help="of every reply")
-    made.add_argument("--resolution", default="", choices=["", "fixed", "legible", "max"])
-    made.add_argument(
-        "--recipe", action="append", default=[], metavar="KEY=VALUE", help="as of pagemill ingest"
-    )
-    made.add_argument(
-        "--jobs", type=arguments.count, default=2, metavar="N", help="processes that make pictures"
-    )
+    for name, how in _OPTIONS.items():
+        if name not in without:
+            made.add_argument(name, **how)
+        else:
+            dest = how.get("dest") or name.removeprefix("--").replace("-", "_")
+            made.set_defaults(**{dest: how.get("default", False)})
     arguments.add_out(made)
     return made
 

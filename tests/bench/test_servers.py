@@ -6,13 +6,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import httpx
 import pytest
 from PIL import Image
 
-from bench import ablation, gpu, load, pictures, result, served, sweep
+from bench import ablation, gpu, load, pictures, pipeline, result, served, sweep
 from models.errors import ConfigurationError, EngineUnavailable
 from models.profiles import get
 from tasks.work.doubles.vllm_server import Model, Said, ScriptedVllm, overloaded
@@ -171,6 +172,18 @@ def test_numbers_in_flight_are_numbers_from_1(typed: str) -> None:
 def test_what_a_volley_without_answers_is_measured_at_stays_finite() -> None:
     row = load.Volley(1, 2.0, (load.Shot(0.1, error="HTTP 500"),)).row()
     assert (row["failed"], row["pages_per_s"], row["p95_s"]) == (1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("bench", "option"), [(pipeline, "--pages"), (pipeline, "--bare"), (ablation, "--in-flight")]
+)
+def test_a_benchmark_offers_no_option_that_it_does_not_look_at(
+    bench: ModuleType, option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bench", "glm-ocr", "folder", option, "7"])
+    with pytest.raises(SystemExit):
+        bench.main()
+    assert f"unrecognized arguments: {option}" in capsys.readouterr().err
 
 
 @pytest.mark.slow
