@@ -23,6 +23,8 @@ _KEYS: dict[By, costs.By] = {
     By.DOCUMENT: "document",
 }
 _GPU_IDLE = 0.6
+_LEAST_BUSY = 0.5
+"""A run whose stages had work for less of the time was mostly start and end."""
 _CPU_STAGE = "add CPU: --jobs, or another worker on the pool cpu"
 _SMALLER = "--recipe resolution=legible, or fewer max_pixels"
 _ADVICE = {
@@ -89,6 +91,8 @@ def told(limit: Limit) -> list[str]:
     figures = ", ".join(
         f"{use.stage} {use.busy:.0%} busy with {use.queued:.0f} waiting" for use in limit.stages
     )
+    if slowest.busy < _LEAST_BUSY:
+        return [f"No stage held run {limit.run_id} up for long: {figures}. A longer run tells more."]
     advice = _ADVICE[slowest.stage]
     busy = limit.gpu_busy
     if slowest.stage is Stage.OCR and busy is not None and busy < _GPU_IDLE:

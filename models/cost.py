@@ -11,6 +11,7 @@ _CURRENCY = r"[^-+\d\s.,/]*"
 _PRICE = re.compile(
     rf"\s*(?P<before>{_CURRENCY})\s*(?P<amount>\d+(?:[.,]\d+)?)\s*(?P<after>{_CURRENCY})\s*(?:/\s*h)?\s*"
 )
+_THOUSANDS = re.compile(r"[1-9]\d{0,2},\d{3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +23,9 @@ class Price:
 
     @classmethod
     def parse(cls, text: str) -> "Price":
-        """From e.g. 2.69/h, $2.69/h or 2,69 EUR. Raises ConfigurationError."""
+        """From e.g. 2.69/h, $2.69/h or 2,69 EUR. Raises ConfigurationError; for 1,000 too: 1 or 1000?"""
         found = _PRICE.fullmatch(text)
-        if found is None:
+        if found is None or _THOUSANDS.fullmatch(found["amount"]):
             raise ConfigurationError(f"'{text}' is no price. Write what a GPU costs an hour, e.g. 2.69/h.")
         return cls(float(found["amount"].replace(",", ".")), found["before"] or found["after"])
 

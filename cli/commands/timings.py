@@ -17,18 +17,18 @@ def timings(
     document: MaybeDoc = None,
     by: Annotated[By, typer.Option("--by", help="What to sum up by.")] = By.STAGE,
     cost: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--cost", metavar="PRICE/h", help="What a GPU costs an hour, e.g. 2.69/h: show costs instead."
         ),
-    ] = "",
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Say where the time went and what limits it."""
     from cli.environment import enter
     from models.cost import Price
 
-    price = Price.parse(cost) if cost else None
+    price = None if cost is None else Price.parse(cost)
     settings = enter()
     from cli import costs, timing
 

@@ -43,13 +43,15 @@ def drawn(report: CostReport, names: dict[str, str] | None = None) -> list[list[
         ("$2.69/h", Price(2.69, "$")),
         ("2,69 EUR / h", Price(2.69, "EUR")),
         ("0/h", Price(0.0)),
+        ("0,526 EUR", Price(0.526, "EUR")),
+        ("1000/h", Price(1000.0)),
     ],
 )
 def test_a_price_is_taken_as_people_write_it(text: str, price: Price) -> None:
     assert Price.parse(text) == price
 
 
-@pytest.mark.parametrize("text", ["", "free", "-1/h", "1/day", "2.69/h extra", "1.2.3", "/h"])
+@pytest.mark.parametrize("text", ["", "free", "-1/h", "1/day", "2.69/h extra", "1.2.3", "/h", "1,000/h"])
 def test_what_is_no_price_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ConfigurationError, match=r"2\.69/h"):
         Price.parse(text)
@@ -80,6 +82,11 @@ def test_the_busiest_stage_is_the_limit_and_all_are_told() -> None:
     lines = told(limit(split=(0.1, 0.0), preprocess=(0.98, 40.0), ocr=(0.35, 0.4), load=(0.0, 0.0)))
     assert lines[0].startswith("preprocess limits run 7: split 10% busy with 0 waiting, preprocess 98% busy")
     assert "--jobs" in lines[1]
+
+
+def test_where_no_stage_had_much_work_none_is_blamed() -> None:
+    (line,) = told(limit(split=(0.33, 0.0), preprocess=(0.0, 0.0), ocr=(0.33, 0.0)))
+    assert line.startswith("No stage held run 7 up for long: split 33% busy with 0 waiting")
 
 
 def test_of_stages_that_are_equally_busy_the_longer_queue_decides() -> None:
