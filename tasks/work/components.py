@@ -16,17 +16,13 @@ def boxes(ink: Mask) -> Boxes:
     if not len(rows):
         return np.empty((0, 4), np.int64)
     labels = _joined(len(rows), *_touching(rows, starts, ends, ink.shape[1] + 2))
-    order = np.argsort(labels, kind="stable")
-    first = np.flatnonzero(np.diff(labels[order], prepend=-1))
-    return np.stack(
-        [
-            np.minimum.reduceat(starts[order], first),
-            np.minimum.reduceat(rows[order], first),
-            np.maximum.reduceat(ends[order], first),
-            np.maximum.reduceat(rows[order], first) + 1,
-        ],
-        axis=1,
-    )
+    # A piece is named by its first run, which is in its topmost row.
+    first = np.flatnonzero(labels == np.arange(len(labels)))
+    left, right, below = starts.copy(), ends.copy(), rows + 1
+    np.minimum.at(left, labels, starts)
+    np.maximum.at(right, labels, ends)
+    np.maximum.at(below, labels, rows + 1)
+    return np.stack([left[first], rows[first], right[first], below[first]], axis=1)
 
 
 def glyphs(found: Boxes, height: int) -> Boxes:
