@@ -2,21 +2,24 @@
 
 import random
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 
 from bench.facts import files
 from models.document import MediaType
-from models.errors import ConfigurationError, PagemillError
+from models.errors import Code, ConfigurationError, PagemillError
 from models.recipe import Recipe
 from tasks.work.media import sniff
+from tasks.work.pool import WorkerPool
 from tasks.work.preprocess import preprocess_page
 from tasks.work.split import open_document
 from tasks.work.store import Store
 
 __all__ = ["Picture", "files", "make", "repeated"]
+
+_PAGE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +36,17 @@ class Picture:
 def make(documents: Iterable[Path], recipe: Recipe, store: Path, most: int, jobs: int) -> list[Picture]:
     """At most `most` pictures of pages that are not blank, spread over the documents (seeded).
 
-    Documents and pages that cannot be read are left out. Raises ConfigurationError when nothing remains.
+    Documents and pages that cannot be read, or kill the process that reads them, are left out. Raises
+    ConfigurationError when nothing remains.
     """
     pages = [page for document in sorted(files(documents)) for page in _pages(document)]
     random.Random(2026).shuffle(pages)
-    with ProcessPoolExecutor(jobs, mp_context=get_context("forkserver")) as pool:
-        chosen = pages[: most + most // 4]
-        made = pool.map(_make, [(*page, recipe, store) for page in chosen], chunksize=4)
-        found = [picture for picture in made if picture is not None][:most]
+    with closing(WorkerPool(jobs)) as pool:
+        begun = [
+            pool.submit(_make, *page, recipe, store, timeout_s=_PAGE_S, timeout_code=Code.RENDER_TIMEOUT)
+            for page in pages[: most + most // 4]
+        ]
+        found = [picture for picture in map(_ended, begun) if picture is not None][:most]
     if not found:
         raise ConfigurationError("None of the documents has a page that can be read and is not blank.")
     return found
@@ -59,12 +65,15 @@ def _pages(document: Path) -> list[tuple[Path, MediaType, int]]:
         return []
 
 
-def _make(job: tuple[Path, MediaType, int, Recipe, Path]) -> Picture | None:
-    document, kind, page_no, recipe, store = job
+def _ended(begun: Future[Picture | None]) -> Picture | None:
     try:
-        image = preprocess_page(document, kind, page_no, recipe, store)
+        return begun.result()
     except PagemillError:
         return None
+
+
+def _make(document: Path, kind: MediaType, page_no: int, recipe: Recipe, store: Path) -> Picture | None:
+    image = preprocess_page(document, kind, page_no, recipe, store)
     if image.is_blank:
         return None
     path = Store(store).path(image.sha256, image.suffix)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 
+from bench.double import Seat, filled
 from bench.peers import MODEL
 from tasks.work.doubles.vllm_server import Asked, Model, Said, ScriptedVllm
 from tasks.work.doubles.vllm_server.record import Entry
@@ -68,15 +69,13 @@ def asking(entries: Sequence[Entry], slots: int) -> Asking:
     done = [entry for entry in entries if entry.ended and entry.seated]
     if not done:
         return Asking(len(entries), 0, 0.0)
-    first, last = min(entry.seated for entry in done), max(entry.started for entry in done)
-    busy = sum(max(0.0, min(entry.ended, last) - entry.seated) for entry in done)
-    filled = busy / (slots * (last - first)) if last > first else 1.0
     edges = sorted([(entry.seated, 1) for entry in done] + [(entry.ended, -1) for entry in done])
     now = most = 0
     for _, step in edges:
         now += step
         most = max(most, now)
-    return Asking(len(entries), most, round(filled, 3))
+    seats = [Seat(entry.started, entry.seated, entry.ended) for entry in done]
+    return Asking(len(entries), most, round(filled(seats, slots), 3))
 
 
 def main() -> None:

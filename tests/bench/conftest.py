@@ -1,7 +1,7 @@
 """What benchmarks need at toy size: a served model that answers at once, pictures made in-process."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,22 @@ def server() -> Iterator[ScriptedVllm]:
         yield scripted
 
 
+class InThread(ThreadPoolExecutor):
+    """In the place of a WorkerPool."""
+
+    def submit(self, fn: Any, /, *args: Any, **_limits: Any) -> Future[Any]:
+        """Run it in the one thread, for as long as it takes."""
+        return super().submit(fn, *args)
+
+    def close(self) -> None:
+        """Wait for what was begun."""
+        self.shutdown()
+
+
 @pytest.fixture
 def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures are made in a thread: a process of its own takes longer to start than a toy to measure."""
-    monkeypatch.setattr(pictures, "ProcessPoolExecutor", lambda _jobs, mp_context: ThreadPoolExecutor(1))
+    monkeypatch.setattr(pictures, "WorkerPool", lambda _jobs: InThread(1))
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ def test_slots_are_filled_by_requests_in_work_until_the_last_one_is_sent() -> No
     two_slots = [entry(1.0, 3.0), entry(1.0, 3.0), entry(3.0, 5.0), entry(5.0, 7.0)]
     told = asking(two_slots, 2)
     assert (told.requests, told.most_in_flight, told.filled) == (4, 2, 0.75)
-    assert asking([entry(1.0, 3.0)], 4).filled == 1.0
+    assert asking([entry(1.0, 3.0)], 4).filled == 0.0
     assert asking([], 4).requests == 0
 
 

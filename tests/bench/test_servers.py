@@ -13,7 +13,7 @@ import httpx
 import pytest
 from PIL import Image
 
-from bench import ablation, gpu, load, pictures, pipeline, result, served, sweep
+from bench import ablation, gpu, load, pipeline, result, served, sweep
 from models.errors import ConfigurationError, EngineUnavailable
 from models.profiles import get
 from tasks.work.doubles.vllm_server import Model, Said, ScriptedVllm, overloaded
@@ -272,21 +272,3 @@ def test_a_row_of_the_round_names_the_size_of_its_pictures(
 ) -> None:
     row = gpu._size_row(server.url, toys.vlm(), "legible", [picture] * 2, gpu_wish(tmp_path))
     assert (row["resolution"], row["pages"], row["failed"]) == ("legible", 2, 0)
-
-
-def test_pictures_are_made_of_readable_pages_that_are_not_blank(in_process: None, tmp_path: Path) -> None:
-    documents = [toys.BLANK, toys.BROKEN, toys.SCAN]
-    made = pictures.make(documents, toys.GLM.recipe(), tmp_path, 4, 1)
-    assert {one.document for one in made} == {toys.SCAN.name}
-    with Image.open(made[0].path) as image:
-        assert image.size == (made[0].width_px, made[0].height_px)
-    assert len(pictures.repeated(made, 5)) == 5
-    with pytest.raises(ConfigurationError, match="None of the documents"):
-        pictures.make([toys.BLANK, toys.BROKEN], toys.GLM.recipe(), tmp_path, 4, 1)
-    assert toys.FAX in set(pictures.files([toys.DOCUMENTS]))
-
-
-@pytest.mark.slow
-def test_pictures_are_made_in_processes_of_their_own(tmp_path: Path) -> None:
-    made = pictures.make([toys.TYPED], toys.GLM.recipe(), tmp_path, 1, 1)
-    assert [one.document for one in made] == [toys.TYPED.name]
