@@ -160,7 +160,7 @@ def start(wish: Wish, planned: Plan, jobs: int | None, *, here: bool) -> State[i
             told = f"Backfill {begun.id} was cancelled by {by}. What it had read to its end stays."
             return Cancelled(message=told)
         if here:
-            return ending(mill, "backfill", is_stopped=not has_ended, result=begun.id)
+            return ending(mill, "backfill", is_stopped=not has_ended, result=begun.id).state
     wake(profile, BACKFILL)
     told = f"Put back: {_text(planned)}. The drains work on them, behind all that is scheduled."
     return Completed(message=told, data=begun.id)

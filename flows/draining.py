@@ -41,7 +41,7 @@ def drain_stages(
         is_over = lingering(lambda: is_idle(mill, stages, before), linger_s)
         has_ended = drain(mill, lines_of(mill.profile), is_over, budget_s)
         finish(mill)
-        return ending(mill, kind, is_stopped=not has_ended)
+        return ending(mill, kind, is_stopped=not has_ended).state
 
 
 def is_idle(mill: Mill, stages: Sequence[Stage], before: Sequence[Stage]) -> bool:

@@ -1,13 +1,12 @@
 """How each stage is worked: how many lanes, and how much is claimed at once."""
 
-from prefect.context import FlowRunContext
-
 from models.profile import Profile
 from models.stage import Stage
 from tasks.drain import Lane, Line
 from tasks.gate import Gate
 from tasks.load import load_batch
 from tasks.ocr import OcrLane
+from tasks.policies import flow_run_context
 from tasks.preprocess import preprocess_batch
 from tasks.revalidate import revalidate_batch
 from tasks.span import Span
@@ -58,8 +57,8 @@ def load_lines() -> list[Lane]:
 
 def _gate() -> Gate | None:
     """With a Prefect server: pages are drawn sooner than documents are split, and come a few at a time."""
-    return Gate(Stage.PREPROCESS, Stage.SPLIT, _WORTH, _GATHER_S) if FlowRunContext.get() else None
+    return Gate(Stage.PREPROCESS, Stage.SPLIT, _WORTH, _GATHER_S) if flow_run_context() else None
 
 
 def _at_once(claims: int) -> int:
-    return claims * _RECORDED if FlowRunContext.get() else claims
+    return claims * _RECORDED if flow_run_context() else claims

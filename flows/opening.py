@@ -1,24 +1,22 @@
 """Open what a run needs, and close it again whatever happens."""
 
 import logging
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from prefect.context import FlowRunContext
-from prefect.exceptions import TerminationSignal
-
 from db import runs
 from db.engine import open_database
-from flows.showing import shown
 from flows.telling import tell
 from models.profile import Profile
 from models.recipe import Recipe
 from models.settings import Settings, get_settings
 from models.stage import Outcome
 from tasks.mill import Mill, read_passwords
+from tasks.policies import flow_run_context
 from tasks.work import consent
 from tasks.work.custom import find_profile
 from tasks.work.engines import open_engine, servers_for
@@ -93,14 +91,25 @@ def recipe_id(mill: Mill, recipe: Recipe) -> int:
 
 def outcome_of(error: BaseException) -> Outcome:
     """What the ledger is told of a run that `error` ended. A worker ends its runs by a signal."""
-    is_stop = isinstance(error, (KeyboardInterrupt, TerminationSignal))
-    return Outcome.CANCELLED if is_stop else Outcome.FAILED
+    prefect = sys.modules.get("prefect.exceptions")
+    stops = (KeyboardInterrupt, prefect.TerminationSignal) if prefect else KeyboardInterrupt
+    return Outcome.CANCELLED if isinstance(error, stops) else Outcome.FAILED
 
 
 def prefect_run_id() -> str | None:
     """The flow run under way, if any."""
-    context = FlowRunContext.get()
+    context = flow_run_context()
     return str(context.flow_run.id) if context and context.flow_run else None
+
+
+def shown(mill: Mill, kind: str) -> AbstractContextManager[None]:
+    """See `flows.showing.shown`; where there is no flow run nothing is shown."""
+    if flow_run_context() is None:
+        return nullcontext()
+    # With Prefect's client, which runs without a server go without.
+    from flows import showing  # noqa: PLC0415
+
+    return showing.shown(mill, kind)
 
 
 @contextmanager

@@ -2,14 +2,8 @@
 
 import logging
 from collections.abc import Sequence
-from typing import Any
-
-import httpx
-from prefect.artifacts import create_markdown_artifact, create_table_artifact
-from prefect.client.schemas.objects import State
-from prefect.context import FlowRunContext
-from prefect.exceptions import PrefectException
-from prefect.states import Cancelled, Completed, Failed
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from db import outcomes
 from models.errors import PASSING, Code
@@ -17,6 +11,10 @@ from models.outcome import FailedWork, StageOutcome, Tally
 from models.stage import Outcome
 from models.text import printable
 from tasks.mill import Mill
+from tasks.policies import flow_run_context
+
+if TYPE_CHECKING:
+    from prefect.client.schemas.objects import State
 
 log = logging.getLogger(__name__)
 
@@ -27,26 +25,47 @@ _VERBS = {"split": "prepared"}
 _MOST = 200
 
 
-def ending(mill: Mill, kind: str, *, is_stopped: bool = False, result: int | None = None) -> State[int]:
-    """The state that a run of `kind` ends in; its result is the run's id, unless another is given.
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended, and what is said of it; `result` is the run's id, unless another was given."""
 
-    Completed, with what was done. PartiallyDone, of the same type, where some of it was lost: the rest is
-    there, trying the whole run again would change nothing, and what was lost is in the list of failures.
-    Failed where all of it was lost, so that whoever watches for failed runs is called. Cancelled where it was
-    stopped before its end. The ledger is told the same.
-    """
+    outcome: Outcome
+    told: str
+    result: int
+
+    @property
+    def state(self) -> "State[int]":
+        """As Prefect's state.
+
+        Completed, with what was done. PartiallyDone, of the same type, where some of it was lost: the rest is
+        there, trying the whole run again would change nothing, and what was lost is in the list of failures.
+        Failed where all of it was lost, so that whoever watches for failed runs is called. Cancelled where it
+        was stopped before its end.
+        """
+        # With Prefect, which runs without a server go without.
+        from prefect.states import Cancelled, Completed, Failed  # noqa: PLC0415
+
+        if self.outcome is Outcome.CANCELLED:
+            return Cancelled(message=self.told)
+        if self.outcome is Outcome.FAILED:
+            return Failed(message=self.told)
+        name = PARTIAL if self.outcome is Outcome.PARTIAL else None
+        return Completed(name=name, message=self.told, data=self.result)
+
+
+def ending(mill: Mill, kind: str, *, is_stopped: bool = False, result: int | None = None) -> Ending:
+    """How a run of `kind` ends; the ledger is told the same."""
     tally = mill.database.run(lambda conn: outcomes.tally(conn, mill.run_id))
     told = tally_text(tally, _VERBS.get(kind, "read"))
     log.info("run=%d kind=%s: %s", mill.run_id, kind, told)
     if is_stopped:
         mill.outcome = Outcome.CANCELLED
-        return Cancelled(message=f"Stopped before its end. {told} What is left waits for the next run.")
-    if tally.is_lost:
+        told = f"Stopped before its end. {told} What is left waits for the next run."
+    elif tally.is_lost:
         mill.outcome = Outcome.FAILED
-        return Failed(message=told)
-    mill.outcome = Outcome.OK if tally.is_whole else Outcome.PARTIAL
-    name = None if tally.is_whole else PARTIAL
-    return Completed(name=name, message=told, data=mill.run_id if result is None else result)
+    else:
+        mill.outcome = Outcome.OK if tally.is_whole else Outcome.PARTIAL
+    return Ending(mill.outcome, told, mill.run_id if result is None else result)
 
 
 def tally_text(tally: Tally, verb: str) -> str:
@@ -83,8 +102,12 @@ def counted(number: int, noun: str) -> str:
 
 def tell(mill: Mill, kind: str) -> None:
     """Publish what the run did, when it is a flow run. A screen that cannot be reached stops no run."""
-    if FlowRunContext.get() is None:
+    if flow_run_context() is None:
         return
+    import httpx  # noqa: PLC0415 (with Prefect)
+    from prefect.artifacts import create_markdown_artifact, create_table_artifact  # noqa: PLC0415
+    from prefect.exceptions import PrefectException  # noqa: PLC0415
+
     worked = mill.database.run(lambda conn: outcomes.stages(conn, mill.run_id))
     failed = mill.database.run(lambda conn: outcomes.failures(conn, mill.run_id, _MOST))
     try:

@@ -16,7 +16,7 @@ from tasks.ledger import is_of_machine, settle, stage_run
 from tasks.manifest import Entry, Manifest, Refusal, entry_of
 from tasks.mill import Mill
 from tasks.places import read_in_child
-from tasks.policies import BY_KEY, cache_key, perform, stage_task
+from tasks.policies import cache_key, perform, stage_task
 from tasks.work.clock import Timed
 from tasks.work.preprocess import preprocess_page
 
@@ -89,7 +89,7 @@ def preprocess_batch(mill: Mill, claims: list[Claim]) -> None:
             make_images.fn(batch, key)
 
 
-@stage_task(Stage.PREPROCESS, BY_KEY)
+@stage_task(Stage.PREPROCESS, is_kept=True)
 def make_images(
     batch: Batch,
     key: str,  # noqa: ARG001 (the cache policy reads it)

@@ -7,8 +7,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from prefect.context import FlowRunContext
-
 from db import documents, runs, scans
 from models.document import IntakeFile, ScanProblem, SourceFile
 from models.errors import Code, TransientError
@@ -16,7 +14,7 @@ from models.intake import KnownSource, ScanRules
 from models.stage import Stage
 from tasks import scan
 from tasks.mill import Mill
-from tasks.policies import perform, stage_task
+from tasks.policies import flow_run_context, perform, stage_task
 from tasks.work import sources
 
 log = logging.getLogger(__name__)
@@ -42,7 +40,7 @@ def register_roots(
     places = scan.roots_of(mill.settings, roots)
     survey = scan.survey(mill, places, rules)
     _save_problems(mill, survey.problems, rules)
-    unchanged, size = 0, _RECORDED_FILES if FlowRunContext.get() else _BATCH_FILES
+    unchanged, size = 0, _RECORDED_FILES if flow_run_context() else _BATCH_FILES
     for files in _batches(survey.files, _LOOKED_UP):
         known = scan.unchanged(mill, files)
         unchanged += len(known)

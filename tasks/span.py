@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass
 
-from prefect import Task
-
 from models.claim import Claim
 from models.stage import Stage
 from tasks.drain import IsOver, Line, Shift
 from tasks.mill import Mill
-from tasks.policies import perform, stage_task
+from tasks.policies import StageTask, perform, stage_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +51,6 @@ def work_on(mill: Mill, claims: list[Claim], shift: Shift, span: Span) -> int:
     return len(claims) + shift.count - before
 
 
-_TASKS: dict[Stage, Task[[Mill, list[Claim], Shift, Span], int]] = {
+_TASKS: dict[Stage, StageTask[[Mill, list[Claim], Shift, Span], int]] = {
     stage: stage_task(stage)(work_on) for stage in (Stage.VALIDATE, Stage.LOAD)
 }

@@ -13,7 +13,7 @@ from tasks.ledger import failure_of, is_of_machine, settle, stage_run
 from tasks.manifest import Entry, Manifest, Refusal, entries_of
 from tasks.mill import Mill
 from tasks.places import read_in_child
-from tasks.policies import BY_KEY, cache_key, perform, stage_task
+from tasks.policies import cache_key, perform, stage_task
 from tasks.work import split
 from tasks.work.clock import Timed
 from tasks.work.layers import SplitPages, split_packed
@@ -43,7 +43,7 @@ def split_batch(mill: Mill, claims: list[Claim]) -> None:
         _split(mill, item, opened.entries[item.sha256])
 
 
-@stage_task(Stage.SPLIT, BY_KEY)
+@stage_task(Stage.SPLIT, is_kept=True)
 def open_documents(
     mill: Mill,
     items: list[DocumentToSplit],

@@ -20,6 +20,13 @@ _HEAVY = (
 
 
 @pytest.mark.slow
+def test_a_command_without_a_server_loads_no_prefect() -> None:
+    told = "import sys, cli.ingesting, flows.lines; print(*{'prefect', 'flows.ingesting'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["flows.ingesting"]
+
+
+@pytest.mark.slow
 def test_the_flow_of_a_scan_loads_no_library_for_documents_pictures_or_models() -> None:
     told = f"import sys, flows.ingest; print(*sorted(set(sys.modules) & set({_HEAVY!r})))"
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)

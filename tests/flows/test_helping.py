@@ -10,9 +10,9 @@ import pytest
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from flows import helping
+from flows import helping, ingesting
 from flows.helping import ask_others, helped, is_read_elsewhere
-from flows.ingest import work_off
+from flows.ingesting import work_off
 from flows.installation.deployments import find_file, read_file, register
 from flows.installation.pools import make_pools, make_queue
 from flows.installation.services import worker_name
@@ -132,6 +132,8 @@ def test_a_run_that_no_worker_started_asks_nobody(yard: Yard, monkeypatch: pytes
 def test_a_run_that_leaves_reading_to_others_ends_when_they_have_read(
     yard: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # As if in a flow run: outside of one nobody else is asked for.
+    monkeypatch.setattr(ingesting, "flow_run_context", object)
     monkeypatch.setattr(helping, "is_read_elsewhere", lambda _: True)
     factories.write(yard.inbox / "a.pdf", factories.pdf("ONE", "TWO"))
     reader, recipe_id = yard.mill(saying())

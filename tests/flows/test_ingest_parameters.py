@@ -6,13 +6,15 @@ from typing import Any
 import pytest
 from prefect.exceptions import ParameterTypeError
 
-from flows import ingest as module
+from flows import ingesting as module
 from flows.ingest import ingest
 from flows.local import run_ingest
 from flows.opening import CALLER
+from flows.telling import Ending
 from models.errors import Code, ConfigurationError, EnvironmentFault
 from models.intake import ScanRules
 from models.settings import Settings, load_settings
+from models.stage import Outcome
 from tests import factories
 
 
@@ -36,11 +38,15 @@ def seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
         noted.update(roots=roots, rules=rules)
         return True
 
+    def ending(*_: object, **how: bool) -> Ending:
+        noted.update(how)
+        return Ending(Outcome.OK, "done", 1)
+
     monkeypatch.setenv("PAGEMILL_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(module, "get_settings", load_settings)
     monkeypatch.setattr(module, "open_mill", lambda *_, **__: Opened())
     monkeypatch.setattr(module, "work_off", work_off)
-    monkeypatch.setattr(module, "ending", lambda *_, **how: noted.update(how))
+    monkeypatch.setattr(module, "ending", ending)
     return noted
 
 

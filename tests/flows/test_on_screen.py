@@ -141,7 +141,7 @@ def test_a_scan_by_the_clock_opens_no_engine_where_nothing_is_new(
     named: str, yard: Yard, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PAGEMILL_HOME", str(yard.home))
-    monkeypatch.setattr("flows.ingest.get_settings", lambda: settings)
+    monkeypatch.setattr("flows.ingesting.get_settings", lambda: settings)
     monkeypatch.setattr("flows.opening.get_settings", lambda: settings)
     monkeypatch.setattr("tasks.mill.open_engine", lambda *_: pytest.fail("nothing is to be read"))
     assert ingest(paths=[str(yard.inbox)], return_state=True).is_completed()

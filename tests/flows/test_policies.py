@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from prefect.cache_policies import NO_CACHE
+from prefect.cache_policies import NO_CACHE, CacheKeyFnPolicy
 from prefect.context import FlowRunContext
 from prefect.states import Failed
 
@@ -17,7 +17,7 @@ from models.stage import STAGE_VERSION, Stage
 from tasks.manifest import Entry, Manifest, Refusal
 from tasks.mill import Mill
 from tasks.ocr import read_pages
-from tasks.policies import BY_KEY, cache_key, is_transient, perform, stage_task
+from tasks.policies import StageTask, cache_key, is_transient, perform, stage_task
 from tasks.preprocess import make_images
 from tasks.register import register_batch
 from tasks.split import open_documents
@@ -55,15 +55,17 @@ def test_any_other_error_is_not_tried_again(error: Exception) -> None:
 
 
 @pytest.mark.parametrize("task", [open_documents, make_images])
-def test_pure_batches_are_kept_by_an_explicit_key(task: object) -> None:
-    assert task.cache_policy is BY_KEY  # type: ignore[attr-defined]
-    assert task.persist_result  # type: ignore[attr-defined]
+def test_pure_batches_are_kept_by_an_explicit_key(task: StageTask[..., object]) -> None:
+    policy = task.task.cache_policy
+    assert isinstance(policy, CacheKeyFnPolicy)
+    assert policy.compute_key(None, {"key": "ours", "mill": 1}, {}) == "ours"  # type: ignore[arg-type]
+    assert task.task.persist_result
 
 
 @pytest.mark.parametrize("task", [read_pages, register_batch, double])
-def test_batches_that_write_the_ledger_are_never_taken_from_a_cache(task: object) -> None:
-    assert task.cache_policy is NO_CACHE  # type: ignore[attr-defined]
-    assert not task.persist_result  # type: ignore[attr-defined]
+def test_batches_that_write_the_ledger_are_never_taken_from_a_cache(task: StageTask[..., object]) -> None:
+    assert task.task.cache_policy is NO_CACHE
+    assert not task.task.persist_result
 
 
 def test_a_key_changes_with_the_stage_s_version(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from db import documents, runs, tables
 from db.engine import Database
-from flows.ingest import work_off
+from flows.ingesting import work_off
 from models import profiles
 from models.document import Document
 from models.intake import ScanRules

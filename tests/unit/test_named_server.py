@@ -1,0 +1,63 @@
+"""Where Prefect has to be asked whether a server is named, and where nothing could have named one."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.environment import set_prefect_variables
+from flows.local import may_name_server
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    """As every command makes it."""
+    variables = {"PATH": "/bin", "HOME": str(tmp_path)}
+    set_prefect_variables(tmp_path / "home", variables)
+    return variables
+
+
+def test_what_the_command_itself_sets_names_none(environ: dict[str, str], tmp_path: Path) -> None:
+    assert any(name.startswith("PREFECT_") for name in environ)
+    assert not may_name_server(environ, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["PREFECT_API_URL", "prefect_api_url", "PREFECT_PROFILE", "PREFECT_PROFILES_PATH"]
+)
+def test_any_other_variable_of_prefect_may(environ: dict[str, str], tmp_path: Path, name: str) -> None:
+    assert may_name_server(environ | {name: "x"}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("home/prefect/profiles.toml", ""),
+        ("prefect.toml", ""),
+        (".env", "export prefect_api_url=http://host:4200/api\n"),
+        ("pyproject.toml", '[tool.prefect]\napi.url = "http://host:4200/api"\n'),
+        ("pyproject.toml", '[tool]\nprefect = { api = { url = "http://host:4200/api" } }\n'),
+        ("pyproject.toml", "is no TOML = ="),
+    ],
+)
+def test_a_file_that_prefect_reads_may(environ: dict[str, str], tmp_path: Path, file: str, text: str) -> None:
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(text)
+    assert may_name_server(environ, tmp_path)
+
+
+def test_files_that_say_nothing_to_prefect_do_not(environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("PAGEMILL_JOBS=2\n")
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\nname = "x"\ndependencies = ["prefect"]\n[tool.ruff]\n'
+    )
+    assert not may_name_server(environ, tmp_path)
+    (tmp_path / ".env").write_bytes(b"NAME=\xff\n")
+    assert not may_name_server(environ, tmp_path)
+
+
+def test_a_home_that_is_none_of_ours_is_looked_into(environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    theirs = environ | {"PREFECT_HOME": str(tmp_path / "theirs")}
+    assert not may_name_server(theirs, tmp_path)
+    (tmp_path / "theirs" / "profiles.toml").write_text('active = "local"\n')
+    assert may_name_server(theirs, tmp_path)
