@@ -28,6 +28,7 @@ from statistics import mean, quantiles
 
 import pymupdf
 
+from bench import arguments
 from bench.facts import documents
 from bench.result import Result, Row, machine
 from models.document import MediaType, SourceFile
@@ -252,34 +253,36 @@ def _ms(seconds: Iterator[float] | Sequence[float]) -> str:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = arguments.parser(__doc__)
     parser.add_argument("paths", type=Path, nargs="*", default=[Path("samples/documents")])
-    parser.add_argument("--pages", type=int, default=4, help="at most so many pages of a document")
-    parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts")
+    parser.add_argument("--pages", type=arguments.count, default=4, help="at most so many of a document")
+    parser.add_argument("--rounds", type=arguments.count, default=3, help="the best of so many counts")
     parser.add_argument("--recipe", nargs="*", default=[], help="options of the recipe, KEY=VALUE")
     parser.add_argument("--write", type=Path, help="also write the table to this file")
-    parser.add_argument("--out", type=Path, default=Path("bench-results"))
+    arguments.add_out(parser)
     return parser.parse_args()
 
 
 def main() -> int:
     """0 when the means keep within their targets."""
-    arguments = _arguments()
-    chosen = list(cases(arguments.paths, arguments.pages))
+    wish = _arguments()
+    facts = machine() | documents(wish.paths) | {"recipe": " ".join(wish.recipe)}
+    about = "CPU of split and preprocess, beside other tools"
+    costs: list[Cost] = []
     with tempfile.TemporaryDirectory() as store:
-        recipe = RECIPE.with_options(arguments.recipe)
-        costs = [measure(case, arguments.rounds, Path(store), recipe) for case in chosen]
+        recipe = RECIPE.with_options(wish.recipe)
+        for case in cases(wish.paths, wish.pages):
+            costs.append(measure(case, wish.rounds, Path(store), recipe))
+            Result("pages", about, tuple(rows(costs)), facts | {"complete": False}).save(wish.out)
     if not costs:
         raise ConfigurationError("No page to measure: none of these can be read as a document.")
-    facts = machine() | documents(arguments.paths) | {"recipe": " ".join(arguments.recipe)}
-    about = "CPU of split and preprocess, beside other tools"
-    print(Result("pages", about, tuple(rows(costs)), facts).save(arguments.out), file=sys.stderr)
-    shown = " ".join([*(path.name for path in arguments.paths), "--pages", str(arguments.pages)])
-    asked = " ".join(["", "--recipe", *arguments.recipe]) if arguments.recipe else ""
+    print(Result("pages", about, tuple(rows(costs)), facts).save(wish.out), file=sys.stderr)
+    shown = " ".join([*(path.name for path in wish.paths), "--pages", str(wish.pages)])
+    asked = " ".join(["", "--recipe", *wish.recipe]) if wish.recipe else ""
     text = report(costs, f"python -m bench.pages {shown}{asked}", calibration_ms())
     print(text)
-    if arguments.write:
-        arguments.write.write_text(text, encoding="utf-8")
+    if wish.write:
+        wish.write.write_text(text, encoding="utf-8")
     by_kind = {kind: [cost.ours for cost in costs if cost.kind == kind] for kind in TARGETS_S}
     return int(any(ours and mean(ours) > TARGETS_S[kind] for kind, ours in by_kind.items()))
 

@@ -31,7 +31,7 @@ def test_each_benchmark_is_a_command_with_a_help_of_its_own(name: str) -> None:
     code, shown = run(name, "--help")
     assert code == 0
     assert f"usage: pagemill bench {name}" in shown
-    if name not in {"pages", "resolution"}:
+    if name != "resolution":
         assert "python -m" not in shown.replace("python -m bench.peers", "")
         assert max(map(len, shown.splitlines())) <= 110
     assert bench._BENCHES[name] in run()[1]
@@ -83,6 +83,9 @@ def test_what_was_measured_is_kept_when_somebody_interrupts(
         (("clients", toys.TYPED, "--envs", ".", "--slots", "0"), "'0' is no number from 1"),
         (("report", "nowhere.json"), "cannot be read"),
         (("pages", toys.BROKEN, "--rounds", "1"), "None|none"),
+        (("pages", toys.TYPED, "--rounds", "0"), "'0' is no number from 1"),
+        (("pages", "nowhere"), "There is no nowhere"),
+        (("resolution", "nowhere"), "There is no nowhere"),
     ],
 )
 def test_what_cannot_be_measured_is_one_line_and_an_exit_code(
