@@ -1,6 +1,7 @@
 """One real Postgres a session, empty tables a test."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,16 +13,32 @@ from hypothesis import settings
 from db import embedded, migrate, tables
 from db.engine import Database
 
-# The same on every machine: examples are the same each time and have no limit in seconds; Prefect, which
-# reads its settings as it is imported, finds no profile that names a server, and a home that it can write.
+# The same on every machine: examples are the same each time and have no limit in seconds. Nobody's own
+# knowledge base, settings or Prefect is touched, by tests or by what they start: the user's folder is an
+# empty one, and Prefect, which reads its settings as it is imported, has a home in it.
 settings.load_profile("ci")
-PREFECT_HOME = tempfile.TemporaryDirectory(prefix="pm-", ignore_cleanup_errors=True)
-os.environ["PREFECT_HOME"] = PREFECT_HOME.name
+USER = tempfile.TemporaryDirectory(prefix="pm-", ignore_cleanup_errors=True)
+for name in [name for name in os.environ if name.startswith(("PAGEMILL_", "PREFECT_"))]:
+    del os.environ[name]
+os.environ |= {"HOME": USER.name, "PREFECT_HOME": f"{USER.name}/.prefect"}
+DEFAULT_HOME = Path(USER.name, ".local/share/pagemill")
 
 
 def pytest_unconfigure() -> None:
     """Leave nothing behind."""
-    PREFECT_HOME.cleanup()
+    embedded.stop(DEFAULT_HOME)
+    USER.cleanup()
+
+
+@pytest.fixture(autouse=True)
+def _default_home_stays_untouched() -> Iterator[None]:
+    """A test that forgot to name a home would otherwise use the one of whoever runs it."""
+    yield
+    if DEFAULT_HOME.exists():
+        found = sorted(path.name for path in DEFAULT_HOME.iterdir())
+        embedded.stop(DEFAULT_HOME)
+        shutil.rmtree(DEFAULT_HOME)
+        pytest.fail(f"used the default home, {DEFAULT_HOME}: {found}. Give it a PAGEMILL_HOME of its own.")
 
 
 @pytest.fixture(scope="session")

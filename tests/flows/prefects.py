@@ -18,6 +18,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun
 
 from bench.served import free_port
+from db import embedded
 
 
 @contextmanager
@@ -37,13 +38,21 @@ def prefect_server(home: Path) -> Iterator[str]:
 
 @contextmanager
 def cpu_worker(url: str, log: Path) -> Iterator[None]:
-    """A process worker of the pool `cpu`; runs bring their own environment along."""
+    """A process worker of the pool `cpu`; runs bring their own environment along.
+
+    Those that the clock starts bring none, and have a home of their own.
+    """
+    home = log.parent / "clock"
     # Deployments name their command `python`: ours.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     env = os.environ | {"PATH": path, "PREFECT_API_URL": url, "PREFECT_WORKER_QUERY_SECONDS": "1"}
+    env |= {"PAGEMILL_HOME": str(home)}
     command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", "cpu", "--name", "cpu-0"]
-    with ended(command, env, log):
-        yield
+    try:
+        with ended(command, env, log):
+            yield
+    finally:
+        embedded.stop(home)
 
 
 @contextmanager
