@@ -28,11 +28,12 @@ _PAPER_RANK, _DARK_RANK = 0.8, 0.4
 are lighter or darker than the paper, and the middle is safest."""
 _INKED_CELL = 26
 """A cell with ink on a tenth of its pixels, in 255ths."""
+_SAMPLED = 4
 _INKED_SAMPLE = 39
 """The same where a cell is known by 16 pixels: 3 of them, since 2 are noise too often."""
-_OBVIOUS_SHARE, _TYPED_SHARE = 0.1, 0.03
+_OBVIOUS_SHARE, _TYPED_SHARE = 0.1, 0.06
 """Share of cells that are inked on a page of text; a sheet with four black edges has 0.06. A page of type has
-no scanner's edges and no noise; four thin rules around it are 0.018."""
+no scanner's edges and no noise; a frame around it is 0.05 of the larger squares that it is looked at in."""
 _FILLED = 0.9
 """A strip is a line when so much of its length is inked: letters and words leave gaps."""
 _INK_IN_WINDOW = 12
@@ -59,8 +60,8 @@ def measure(image: Image.Image, *, is_typed: bool = False) -> Ink:
 
     `is_typed`: it was drawn from visible characters, as the file tells.
     """
-    obvious = _TYPED_SHARE if is_typed else _OBVIOUS_SHARE
-    return _at_a_glance(image, obvious) or ink_and_marks(image.convert("L"))[0]
+    seen = _at_a_glance(image, 4, _TYPED_SHARE) if is_typed else _at_a_glance(image, 2, _OBVIOUS_SHARE)
+    return seen or ink_and_marks(image.convert("L"))[0]
 
 
 def ink_and_marks(grey: Image.Image) -> tuple[Ink, Mask]:
@@ -81,19 +82,22 @@ def _measured(writing: Mask) -> Ink:
     return Ink(np.count_nonzero(writing) / pixels, bool(is_blank))
 
 
-def _at_a_glance(image: Image.Image, obvious: float) -> Ink | None:
-    """The ink of a light page with so many marked cells, from a quarter of its pixels; None for any other."""
-    grey = image.resize(_halves(image.size), Image.Resampling.NEAREST).convert("L")
-    cells = grey.reduce(_CELL_PX // 2)
+def _at_a_glance(image: Image.Image, step: int, obvious: float) -> Ink | None:
+    """The ink of a light page with so many marked cells, from one pixel in `step` each way; None for others.
+
+    Ink is counted in squares of 16 of these; the paper is found by half of the rows and columns of cells.
+    """
+    grey = image.resize(_one_in(step, image.size), Image.Resampling.NEAREST).convert("L")
+    cells = grey.reduce(_CELL_PX // step)
     if _is_dark(cells):
         return None
-    some = cells.resize(_halves(cells.size), Image.Resampling.NEAREST)
+    some = cells.resize(_one_in(2, cells.size), Image.Resampling.NEAREST)
     around = _PAPER_CELLS // 2 + 1
-    return _full(_against(grey, some, around, _PAPER_RANK), _CELL_PX // 2, _INKED_SAMPLE, obvious)
+    return _full(_against(grey, some, around, _PAPER_RANK), _SAMPLED, _INKED_SAMPLE, obvious)
 
 
-def _halves(size: tuple[int, int]) -> tuple[int, int]:
-    return -(-size[0] // 2), -(-size[1] // 2)
+def _one_in(step: int, size: tuple[int, int]) -> tuple[int, int]:
+    return -(-size[0] // step), -(-size[1] // step)
 
 
 def _full(found: Image.Image, cell_px: int, inked: int, obvious: float) -> Ink | None:

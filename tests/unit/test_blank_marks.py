@@ -129,7 +129,15 @@ def test_a_page_of_type_is_known_at_a_glance_by_a_third_as_much_print(
     assert measure(page, is_typed=True).share == pytest.approx(closely.share, rel=0.25)
 
 
-def test_type_that_cannot_be_seen_in_its_frame_leaves_the_page_blank() -> None:
+@pytest.mark.parametrize(("size_px", "lines"), [(16, 58), (24, 40), (40, 24)])
+def test_one_pixel_in_sixteen_tells_the_ink_of_a_page_of_type(size_px: int, lines: int) -> None:
+    page = prints.page(size_px=size_px, lines=lines)
+    closely = (np.asarray(blank._marks(page)) > 0).mean()
+    assert measure(page, is_typed=True).share == pytest.approx(closely, rel=0.1)
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+def test_type_that_cannot_be_seen_in_its_frame_leaves_the_page_blank(width: int) -> None:
     page = _sheet()
-    ImageDraw.Draw(page).rectangle((40, 40, 1049, 1500), outline=0, width=2)
+    ImageDraw.Draw(page).rectangle((40, 40, 1049, 1500), outline=0, width=width)
     assert measure(page, is_typed=True).is_blank
