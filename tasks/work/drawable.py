@@ -21,6 +21,8 @@ _LOW_DPI = 72.0
 _LOW_SHARE = 0.25
 _GIANT_PX = 40_000_000
 """Decoding so many pixels takes a third of a second and more."""
+_LARGE_PX = 6_000_000
+"""A4 at 250 dpi. Drawing so many takes 30 ms and more."""
 
 
 class Scan(NamedTuple):
@@ -62,8 +64,18 @@ class Drawable(NamedTuple):
     @property
     def is_giant(self) -> bool:
         """Whether every drawing takes long, as there is so much to decode."""
+        return self._pixels > _GIANT_PX
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the source has far more pixels than it is looked at with, and drawing it takes its time."""
+        return self._pixels > _LARGE_PX
+
+    @property
+    def _pixels(self) -> float:
+        """Those of the source; 0 where it is drawn from type and lines."""
         has_pixels = self.print_ is None or self.print_.density is not None
-        return has_pixels and self.width * self.height * self.natural**2 > _GIANT_PX
+        return self.width * self.height * self.natural**2 if has_pixels else 0.0
 
 
 def of_pdf(path: Path, page_no: int, recipe: Recipe, passwords: tuple[str, ...]) -> Drawable:

@@ -4,7 +4,8 @@ Where the recipe asks for it, the page is looked at first, for which way up it l
 small its text is: a page of type by its type, any other by a picture of it, 1,820 pixels long, and once more
 at the recipe's long edge where its print is small or none was found. At that size it is the page image too,
 as is a blank sheet's; for another size the page is drawn again, straight from the source, but for one of half
-the size or less: drawing a large scan again takes half a second and shows nothing more.
+the size or less, and for any smaller one of a source with far more pixels: drawing a large scan again takes
+up to half a second and shows nothing more.
 
 A page of a PDF that is a JPEG from edge to edge is decoded once, by Pillow, and passed on as it came where it
 costs no more tokens than the picture that was to be made and is hardly smaller; a turned or slanted one must
@@ -158,7 +159,7 @@ def _reused(
     if 0.8 < ratio < 1.02 if seen.skew else 0.999 < ratio < 1.001:
         return drawn
     # Off the grid MuPDF cuts the last row and column: such a picture is of another size by a part of a pixel.
-    if ratio > (1.0 if source.is_giant else _HALF) or recipe.grid_px == 1:
+    if ratio > (1.0 if source.is_large else _HALF) or recipe.grid_px == 1:
         return None
     size = sizing.on_grid(source.width, source.height, choice.scale, recipe)
     return drawn[0].resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0), choice.scale

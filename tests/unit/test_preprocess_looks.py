@@ -141,9 +141,8 @@ def test_slivers_are_filled_up_to_whole_cells(tmp_path: Path, grid: int) -> None
     assert min(made.width_px, made.height_px) >= 64
 
 
-def test_a_page_much_smaller_than_the_one_looked_at_is_drawn_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """Sizes in which pages of PDFs are drawn from now on."""
     drawn: list[tuple[int, int]] = []
     render = pdf.render
 
@@ -152,6 +151,13 @@ def test_a_page_much_smaller_than_the_one_looked_at_is_drawn_once(
         return image
 
     monkeypatch.setattr(pdf, "render", counted)
+    return drawn
+
+
+def test_a_page_much_smaller_than_the_one_looked_at_is_drawn_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    render, drawn = pdf.render, _drawn(monkeypatch)
     sheet = prints.page(size_px=60, lines=14, width=1500, height=2100)
     data = factories.scan_pdf(sheet, dpi=150, form="PNG")
     wish = {"resolution": "legible", "grid_px": 28, "x_height_px": 7.0}
@@ -162,3 +168,17 @@ def test_a_page_much_smaller_than_the_one_looked_at_is_drawn_once(
     away = np.abs(np.asarray(stored.convert("L"), float) - np.asarray(anew.convert("L"), float))
     assert away.mean() < 6
     assert made.transform.box(Box(0, 0, *stored.size)) == pytest.approx((0, 0, 720, 1008), abs=0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("dpi", "times"), [(300, 1), (200, 2)])
+def test_a_smaller_picture_is_drawn_again_unless_its_source_is_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dpi: int, times: int
+) -> None:
+    drawn = _drawn(monkeypatch)
+    sheet = prints.page(size_px=dpi // 5, lines=30, width=8 * dpi, height=10 * dpi)
+    wish = {"resolution": "legible", "grid_px": 28, "x_height_px": 14.0}
+    made, _ = _made(tmp_path, factories.scan_pdf(sheet, dpi=dpi, form="PNG"), MediaType.PDF, **wish)
+    assert made.reason == "legible-pixels"
+    assert 0.6 < made.height_px / drawn[0][1] < 0.95
+    assert len(drawn) == times
