@@ -113,7 +113,8 @@ def down(settings: Settings, tell: Callable[[str], None]) -> bool:
     with state.changing(settings) as folder:
         end_runs(folder)
         names = [name for name in services.names_in(folder) if processes.stop(name, folder, _GRACE_S)]
-        for name in names:
+        # Who guards Postgres and Postgres are one to whoever reads this.
+        for name in [name for name in names if name != services.GUARD]:
             tell(f"{name} stopped.")
         stopped = embedded.stop(settings.root)
         if stopped:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from db import embedded
 from flows.installation import raising, services
 from models.settings import load_settings
 from tasks.work import processes
@@ -43,6 +44,17 @@ def test_a_run_under_way_gives_back_what_it_holds(tmp_path: Path) -> None:
     assert raising.down(settings, told.append)
     assert (tmp_path / "tidied").exists()
     assert told == ["worker-cpu stopped."]
+
+
+def test_postgres_is_told_of_once_though_somebody_guards_it(tmp_path: Path) -> None:
+    settings = load_settings(home=tmp_path)
+    told: list[str] = []
+    processes.start(
+        services.GUARD, (sys.executable, "-c", "import signal; signal.pause()"), {}, tmp_path / "run"
+    )
+    embedded.start(tmp_path)
+    assert raising.down(settings, told.append)
+    assert told == ["Postgres stopped."]
 
 
 def test_without_a_run_or_a_worker_there_is_nothing_to_end(tmp_path: Path) -> None:
