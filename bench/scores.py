@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 from bench.marking import Marked
 from bench.measures import mean_of, order, wer, words
@@ -42,8 +41,6 @@ class PageScore:
     formulas: tuple[float, ...] = ()
     """One for each formula that is printed."""
     verdict: Verdict = Verdict.GOOD
-    seconds: float | None = None
-    """Of the engine; None where it failed."""
     failure: str = ""
     """Code of the error, where nothing was read."""
 
@@ -81,11 +78,6 @@ class Score:
     def mean(self, measure: Callable[[PageScore], float]) -> float:
         """Any measure of its pages."""
         return mean_of([(measure(page), page.chars) for page in self.pages])
-
-    @property
-    def seconds(self) -> float:
-        """Of the engine, per page, the median."""
-        return median([page.seconds for page in self.pages if page.seconds is not None] or [0.0])
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -149,7 +141,6 @@ def _page(truth: Truth, page_no: int, read: Reading | PagemillError, seen: Verdi
         tables=tuple(table_scores(printed.tables, found.tables)),
         formulas=tuple(formula_scores(printed.formulas, found.formulas)),
         verdict=seen,
-        seconds=reading.seconds if reading else None,
         failure=read.code if isinstance(read, PagemillError) else "",
     )
 
