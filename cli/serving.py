@@ -186,6 +186,7 @@ def _run(settings: Settings, plan: Plan, wish: Wish) -> None:
             one.start()
         ends.callback(endpoints.withdraw, plan.profile.name)
         _watch(watched, plan, endpoints, stopping)
+        typer.echo(f"Stopping; a server that does not end within {Patience().stop_s:.0f} s is killed.")
 
 
 def _watch(watched: list[Supervised], plan: Plan, endpoints: Endpoints, stopping: threading.Event) -> None:
