@@ -35,7 +35,7 @@ def reason(pages: Sequence[PageToLoad], *, is_repaired: bool) -> tuple[str | Non
             return page.code, f"Page {page.page_no}: {page.message}" if page.message else None
     blank = sum(page.verdict is Verdict.BLANK and not page.is_settled for page in pages)
     if is_repaired and blank:
-        lost = f"{blank} of its {len(pages)} pages are blank and may be lost"
+        lost = f"{blank} of its {len(pages)} pages {'is' if blank == 1 else 'are'} blank and may be lost"
         return "file-repaired", f"The file is damaged: {lost}. Copy it again from where it came."
     return None, None
 
