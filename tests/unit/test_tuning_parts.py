@@ -140,6 +140,15 @@ def test_of_many_pages_as_many_are_kept_as_there_is_time_for(tmp_path: Path) -> 
     assert (len(server.entries), told) == (64, ["64 pages are read each time"])
 
 
+def test_a_server_that_dies_is_not_taken_for_a_slow_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "_AWAY_S", 300.0)
+    monkeypatch.setattr(trial, "_BUSY_S", 0.5)
+    with ScriptedVllm([Kills(300.0)]) as server, pytest.raises(EngineUnavailable, match="went away"):
+        trial.read(served.PROFILE, server.url, "", [served.page(tmp_path, 1)], 1, most_s=1.0)
+
+
 def test_a_server_that_dies_of_the_pages_ends_the_measurement(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

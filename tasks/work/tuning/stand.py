@@ -45,8 +45,12 @@ class Stand:
 
     @property
     def most_in_flight(self) -> int:
-        """No more than the profile allows, nor than a quarter of the pages: else the server is never full."""
-        return max(1, min(self.plan.vlm.most_in_flight, self.pages // 4))
+        """No more than the profile allows, nor than a quarter of the pages: else the server is never full.
+
+        Of few pages half, or there were nothing to tune.
+        """
+        share = 4 if self.pages >= _FEW else 2
+        return max(1, min(self.plan.vlm.most_in_flight, self.pages // share))
 
     @contextmanager
     def serving(self, flags: tuple[str, ...]) -> Iterator[str]:

@@ -14,9 +14,12 @@ from models.reading import Reading
 from models.servers import OcrServers
 from tasks.work.engines.vllm import open_engine
 from tasks.work.metrics import cer, normalise
+from tasks.work.serving.pulse import is_up
 
 _AWAY_S = 10.0
 """A server that does not answer for so long is taken for dead."""
+_BUSY_S = 10.0
+"""So long a server that reads may leave a question after its health unanswered."""
 _QUARTER = 4
 """While the first and the last quarter of the pages are read a server is not full."""
 
@@ -73,6 +76,8 @@ def read(
         for future in futures:
             future.add_done_callback(lambda done: ends.setdefault(done, time.perf_counter()))
         _, late = wait(futures, most_s)
+        if late and not _is_there(url):
+            raise EngineUnavailable("The server went away while it read.")
         seconds = time.perf_counter() - started
         readings = [None if future in late else _read(future) for future in futures]
     return Outcome(
@@ -83,6 +88,13 @@ def read(
         len(late),
         middle_s(ends[future] for future, reading in zip(futures, readings, strict=True) if reading),
     )
+
+
+def _is_there(url: str) -> bool:
+    ends = time.monotonic() + _BUSY_S
+    while not (lives := is_up(url)) and time.monotonic() < ends:
+        time.sleep(0.5)
+    return lives
 
 
 def middle_s(ends: Iterable[float]) -> float:
