@@ -41,6 +41,9 @@ def clean(text: str) -> str:
 
     Form feeds, vertical tabs and carriage returns become newlines. Idempotent.
     """
+    if text.isprintable():
+        # As nearly every word is: none of the signs looked for can be printed.
+        return text
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n").replace("\v", "\n")
     text = _SURROGATE_PAIR.sub(_join_pair, text)
     return _CONTROL.sub("", _LONE_SURROGATE.sub("", text))

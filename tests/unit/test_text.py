@@ -1,3 +1,5 @@
+import sys
+
 """Text that everything downstream can take: what is thrown away, and that no letter is."""
 
 import json
@@ -53,6 +55,12 @@ def test_text_is_only_ever_shortened(before: str, after: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Cn"])))
 def test_what_is_clean_already_comes_back_as_it_was(text: str) -> None:
     assert clean(text) == text
+
+
+def test_all_that_can_be_printed_is_clean() -> None:
+    printable_signs = "".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))
+    # A line feed makes the whole unprintable, so that each sign is looked at.
+    assert clean(printable_signs + "\n") == printable_signs + "\n"
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\f", "\v"])
