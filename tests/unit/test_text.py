@@ -1,8 +1,7 @@
-import sys
-
 """Text that everything downstream can take: what is thrown away, and that no letter is."""
 
 import json
+import sys
 import unicodedata
 from collections import Counter
 
