@@ -109,7 +109,7 @@ def print_page(view: DocumentView, page: PageReport) -> None:
             f"{page.source.value} by {page.engine or 'the file itself'} in {page.seconds:.2f} s{confidence}"
         )
     if page.image_reason:
-        out.print(_picture(page))
+        out.print(_picture(page), soft_wrap=True)
     for finding in page.findings:
         out.print(Text.assemble(severity_text(finding.severity), f" {finding.code}: {finding.message}"))
     for review in page.reviews:
@@ -126,5 +126,12 @@ def print_page(view: DocumentView, page: PageReport) -> None:
 
 
 def _picture(page: PageReport) -> str:
+    size, trial = (page.image_width_px, page.image_height_px), page.trial
+    if trial and trial.width_px and (trial.width_px, trial.height_px) != size:
+        return f"picture {_pixels(trial.width_px, trial.height_px)} ({trial.rung}); at first {_pixels(*size)}"
     saved = f", {page.tokens_saved:,} image tokens fewer than at the most" if page.tokens_saved else ""
-    return f"picture {page.image_width_px:,} × {page.image_height_px:,} px ({page.image_reason}){saved}"
+    return f"picture {_pixels(*size)} ({page.image_reason}){saved}"
+
+
+def _pixels(width: int, height: int) -> str:
+    return f"{width:,} × {height:,} px"

@@ -14,7 +14,10 @@ from models.verdict import Severity, Verdict
 
 r = tables.reading
 
-_SAME = ("text", "blocks", "engine", "seconds", "tokens_out", "confidence", "layer_agreement", "cached_from")
+_SAME = (
+    *("text", "blocks", "engine", "seconds", "tokens_out", "confidence", "layer_agreement", "cached_from"),
+    "trial",
+)
 
 _IMAGE = ("sha256", "suffix", "width_px", "height_px", "reason")
 

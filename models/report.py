@@ -3,7 +3,7 @@
 import datetime as dt
 from dataclasses import dataclass
 
-from models.reading import Block, ReadingSource
+from models.reading import Block, ReadingSource, Trial
 from models.review import ReviewAction
 from models.verdict import Finding, Verdict
 
@@ -44,6 +44,8 @@ class PageReport:
     """Why the page image has that size, e.g. legible-layer."""
     tokens_saved: int = 0
     """Image tokens less than at the most pixels that the model takes."""
+    trial: Trial | None = None
+    """How the reading was asked for; its picture is another than the page image where that read badly."""
     reviews: tuple[ReviewAction, ...] = ()
     """What people decided about the page, the first one first."""
 

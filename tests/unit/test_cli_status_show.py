@@ -8,6 +8,7 @@ from cli.status import counted, listing
 from cli.views import called, excuse, file_name, is_missing
 from models.document import DocumentStatus
 from models.errors import Code, ConfigurationError
+from models.reading import Trial
 from models.verdict import Finding, Severity, Verdict
 from tests.unit import shown
 
@@ -131,6 +132,10 @@ def test_a_page_tells_the_size_of_its_picture_why_and_what_that_saves(
     told = capsys.readouterr().out.splitlines()
     assert "picture 1,120 × 1,596 px (legible-layer), 5,064 image tokens fewer than at the most" in told
     assert "picture 1,120 × 1,596 px (legible-layer)" in told
+    page = shown.page(1, **sized, trial=Trial("larger", width_px=2030, height_px=2884))
+    print_page(shown.view(page), page)
+    told = capsys.readouterr().out.splitlines()
+    assert "picture 2,030 × 2,884 px (larger); at first 1,120 × 1,596 px" in told
 
 
 def test_long_lines_of_a_text_are_not_broken(capsys: pytest.CaptureFixture[str]) -> None:
