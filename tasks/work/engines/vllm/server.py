@@ -11,6 +11,7 @@ import orjson
 
 from models.errors import ConfigurationError, EnvironmentFault
 from models.vlm import Vlm
+from tasks.work.engines.vllm.connections import Connections
 from tasks.work.engines.vllm.faults import Away, Broken, Overdue, key_refused, raise_for, told
 from tasks.work.engines.vllm.jobs import Job
 from tasks.work.engines.vllm.sample import Sample, read_sample
@@ -150,12 +151,12 @@ class Server:
 
 
 def connect(api_key: str) -> httpx.AsyncClient:
-    """One pool of connections for all servers, past the proxies of the environment: they are one's own."""
+    """What speaks to all servers, past the proxies of the environment: they are one's own."""
     return httpx.AsyncClient(
         headers={"Content-Type": "application/json"}
         | ({"Authorization": f"Bearer {api_key}"} if api_key else {}),
         timeout=httpx.Timeout(None, connect=_CONNECT_S),
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=_IDLE_S),
+        transport=Connections(_IDLE_S),
         trust_env=False,
     )
 
