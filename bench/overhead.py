@@ -60,6 +60,8 @@ def run(sources: list[str], home: Path, jobs: int, recipe: list[str]) -> tuple[W
     while process.poll() is None:
         time.sleep(_LOOK_S)
         watch.look(process, home, time.monotonic() - started)
+    if process.returncode not in {0, 3}:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}: there is nothing to tell.")
     return watch, time.monotonic() - started
 
 

@@ -83,6 +83,18 @@ def test_the_overhead_is_what_command_and_postgres_used() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+def test_the_overhead_of_a_document_is_measured_from_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "overhead.md"
+    words = [str(toys.TYPED), "--jobs", "1", "--recipe", "text_layer=prefer", "--write", str(target)]
+    monkeypatch.setattr(sys, "argv", ["overhead.py", *words])
+    overhead.main()
+    assert "| pages read | 2 |" in capsys.readouterr().out
+    assert "share of CPU" in target.read_text()
+
+
 def test_a_long_document_is_split_and_drawn_in_workers_whose_peaks_are_told(tmp_path: Path) -> None:
     path = tmp_path / "long.pdf"
     memory.make_long_pdf(path, 4)
