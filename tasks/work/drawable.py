@@ -33,8 +33,9 @@ class Scan(NamedTuple):
     is_colour: bool
 
     def draw(self, size: tuple[int, int]) -> Image.Image:
-        """The page (L or RGB) at another size."""
-        return _resized(_decoded(self.data) if self.is_colour else self.grey, size)
+        """The page at another size: L, or YCbCr as it is in the file."""
+        bright = _resized(self.grey, size)
+        return Image.merge("YCbCr", (bright, *_colours(self.data, size))) if self.is_colour else bright
 
     def look(self, size: tuple[int, int]) -> Image.Image:
         """The same in grey, for a third of the price."""
@@ -120,7 +121,7 @@ def _scan(data: bytes | None) -> Scan | None:
     try:
         with Image.open(io.BytesIO(data), formats=("JPEG",)) as image:
             is_upright = image.getexif().get(ExifTags.Base.Orientation, 1) == 1
-            is_plain = is_upright and image.mode in {"L", "RGB"}
+            is_plain = is_upright and (image.mode == "L" or (image.mode == "RGB" and _is_bright_first(image)))
             if not is_plain or math.prod(image.size) > _GIANT_PX:
                 return None
             return Scan(data, _decoded(data, "L"), is_colour=image.mode == "RGB")
@@ -129,11 +130,27 @@ def _scan(data: bytes | None) -> Scan | None:
         return None
 
 
-def _decoded(data: bytes, mode: str | None = None) -> Image.Image:
+def _is_bright_first(image: Image.Image) -> bool:
+    """Whether a JPEG of three channels holds brightness and two of colour, and not red, green and blue."""
+    return "jfif" in image.info or image.info.get("adobe_transform") == 1
+
+
+def _decoded(data: bytes, mode: str, size: tuple[int, int] | None = None) -> Image.Image:
     with Image.open(io.BytesIO(data)) as image:
-        image.draft(mode, None)
+        image.draft(mode, size)
         image.load()
         return image
+
+
+def _colours(data: bytes, size: tuple[int, int]) -> list[Image.Image]:
+    """Both channels of colour. They are made in half the size, in which JPEGs hold them before and after."""
+    half = (-(-size[0] // 2), -(-size[1] // 2))
+    with Image.open(io.BytesIO(data)) as image:
+        whole = image.size
+    picture = _decoded(data, "YCbCr", (whole[0] // 2, whole[1] // 2))
+    return [
+        _resized(picture.getchannel(name), half).resize(size, Image.Resampling.NEAREST) for name in (1, 2)
+    ]
 
 
 def _resized(picture: Image.Image, size: tuple[int, int]) -> Image.Image:

@@ -169,12 +169,15 @@ def _arranged(sheet: Sheet, plan: _Plan, source: Drawable, recipe: Recipe) -> Sh
     """Upright, straight, and no side too short."""
     if plan.seen.turn:
         sheet = sheet.turn(-plan.seen.turn % 360)
-    skew = plan.seen.skew
+    skew, least = plan.seen.skew, sizing.least_side(recipe)
+    if sheet.picture.mode == "YCbCr" and (skew or min(sheet.picture.size) < least):
+        # White paper has another value there.
+        sheet = Sheet(sheet.picture.convert("RGB"), sheet.transform)
     if skew:
         size = sizing.on_grid(*_frame(source, plan.seen), plan.choice.scale, recipe)
         back = Transform(*deskew.back(sheet.picture.size, size, skew))
         sheet = Sheet(deskew.straightened(sheet.picture, size, skew), sheet.transform.after(back))
-    return _filled_up(sheet, sizing.least_side(recipe))
+    return _filled_up(sheet, least)
 
 
 def _filled_up(sheet: Sheet, least: int) -> Sheet:
