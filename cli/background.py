@@ -63,6 +63,8 @@ def stopping_on_signals(run: Run, told: Callable[[], None]) -> Iterator[threadin
     teller = threading.Thread(target=told, daemon=True)
 
     def on_signal(number: int, _frame: FrameType | None) -> None:
+        if number == HANG_UP:
+            signals.leave_terminal()
         if interrupted.is_set() or number == HANG_UP:
             _end_at_once(run, ending)
         interrupted.set()

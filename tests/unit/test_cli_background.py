@@ -98,10 +98,14 @@ HANGING_UP = TWICE.replace(
 )
 
 
-def test_a_closed_terminal_ends_at_once() -> None:
+def test_a_closed_terminal_ends_at_once_and_lets_go_though_it_is_told_twice() -> None:
+    letting_go = HANGING_UP.replace(
+        "or 0)", "or 0, lambda: (os.kill(os.getpid(), signal.SIGHUP), print('let go', flush=True)))"
+    )
+    command = [sys.executable, "-c", letting_go]
+    done = subprocess.run(command, check=False, timeout=300, capture_output=True, text=True)
     assert "SIGHUP" in HANGING_UP
-    done = subprocess.run([sys.executable, "-c", HANGING_UP], check=False, timeout=300)
-    assert done.returncode == 130
+    assert (done.returncode, done.stdout, done.stderr) == (130, "let go\n", "")
 
 
 LETTING_GO = TWICE.replace("or 0)", "or 0, lambda: print('let go', flush=True))")
