@@ -20,8 +20,10 @@ _SHARE, _LEAST_CHARS = 0.03, 30
 _LEAST_GLYPHS, _TILE_GLYPHS = 30, 12
 _TILES, _TILE_HEIGHTS = 12, 8
 """A picture is looked at in up to 12 x 12 tiles, each set in one size of type, and 8 letters high or more."""
-_TILE_RANK = 0.4
-"""Of a tile's letters this many are no higher than its small letters: the rest are capitals and ascenders."""
+_TILE_RANK = 0.3
+"""Of a tile's letters this many are no higher than its small letters: the rest are capitals, ascenders,
+figures, and letters that run together. With 0.4, clean print at 200 dpi was taken for a quarter too large or
+more on 40 % of pages, now on 26 %; scans of the test corpus become 1.4 % larger for it."""
 _DOT = 0.5
 """What is so much lower than most of a tile's letters is a dot or a comma."""
 _LINED, _ROW_PX = 1.5, 2

@@ -45,6 +45,15 @@ def test_small_print_under_large_print_decides() -> None:
     assert _seen(sheet) == pytest.approx(0.54 * 13, rel=0.25)
 
 
+def test_text_of_many_capitals_and_figures_is_not_taken_for_larger_than_it_is() -> None:
+    # Seven letters of twenty are small ones.
+    rows, columns = np.divmod(np.arange(40 * 40), 40)
+    heights = np.where(columns * 7 % 20 < 7, 10, 14)
+    left, foot = columns * 20, rows * 24 + 20
+    letters = np.stack([left, foot - heights, left + 9, foot], axis=1)
+    assert of_letters(letters, (800, 980)) == 10
+
+
 def test_a_handful_of_marks_tells_nothing() -> None:
     assert _seen(prints.page(lines=0)) is None
     assert of_letters(np.array([[1, 1, 9, 9]] * 20), (100, 100)) is None
