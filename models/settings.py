@@ -105,6 +105,8 @@ class Settings(BaseSettings):
     """A scan stops where a larger share of a root's known files is gone; 1 lets all go."""
     copies_gib: float = Field(4.0, gt=0)
     """Most disk space for local copies of remote files, in each process that reads some."""
+    prefetch_gib: float = Field(8.0, gt=0)
+    """Page images that are made and not read yet take about so much; beyond, drawing waits for reading."""
     password_file: Path | None = None
     """One password a line; each is tried on a PDF that needs one."""
     prefect_auth: SecretStr | None = None

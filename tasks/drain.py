@@ -138,8 +138,10 @@ class Shift:
             self._broken_off = []
 
     def _claim(self) -> list[Claim] | None:
-        """A batch; None while the gate is closed."""
+        """A batch; None while the gate is closed, or enough has been drawn that is not read yet."""
         gate, stage = self._line.gate, self._line.stage
+        if stage is Stage.PREPROCESS and self._mill.prefetch.is_full(self._mill):
+            return None
         if gate is None or self._limit < gate.worth:
             return self._mill.claim(stage, self._limit)
         with gate.lock:

@@ -22,6 +22,7 @@ from models.recipe import Recipe
 from models.settings import Settings
 from models.stage import Outcome, Stage
 from tasks.bells import Bells
+from tasks.prefetch import Prefetch
 from tasks.work.engines import open_engine, servers_for
 from tasks.work.machine import machine, name_of
 from tasks.work.pool import WorkerPool
@@ -64,6 +65,7 @@ class Mill:
         self.render_pool = WorkerPool(self.jobs, recycle_after=500)
         self.load_pool = WorkerPool(1)
         self.copies = Copies(self._copies / self.owner, int(settings.copies_gib * 1024**3))
+        self.prefetch = Prefetch(settings.prefetch_gib * 1024**3)
         self.stopping = threading.Event()
         self.outcome = Outcome.OK
         """What the ledger is told of the run at its end."""

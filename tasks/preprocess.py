@@ -167,6 +167,7 @@ def _commit(
     for item in items:
         try:
             image = found[item.claim.id].result()
+            mill.prefetch.made(mill.store.size(image.sha256, image.suffix))
             prepared.append(PreparedPage(item.claim, mill.recipe(item.claim.recipe_id).preprocess_key, image))
         except PagemillError as error:
             failures.append(Failure(item.claim, error))

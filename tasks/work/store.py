@@ -28,10 +28,14 @@ class Store:
 
     def exists(self, sha256: str, suffix: str) -> bool:
         """Whether the file is there and not empty."""
+        return self.size(sha256, suffix) > 0
+
+    def size(self, sha256: str, suffix: str) -> int:
+        """Bytes of the file of that hash; 0 where there is none."""
         try:
-            return self.path(sha256, suffix).stat().st_size > 0
+            return self.path(sha256, suffix).stat().st_size
         except FileNotFoundError:
-            return False
+            return 0
 
     def put(self, data: bytes, suffix: str) -> str:
         """Keep `data` and return its SHA-256 (hex). What is there already is not written, but young again.

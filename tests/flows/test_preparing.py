@@ -10,9 +10,10 @@ from models.geometry import Transform
 from models.page import PageImage
 from models.stage import Stage
 from tasks import preprocess
-from tasks.drain import Line, drain
+from tasks.drain import Line, Shift, drain
 from tasks.manifest import Entry, Refusal
 from tasks.mill import Mill
+from tasks.prefetch import Prefetch
 from tasks.preprocess import Batch, PageImages, make_images, preprocess_batch
 from tasks.register import register_roots
 from tasks.split import split_batch
@@ -164,3 +165,33 @@ def test_where_the_store_fails_what_was_made_is_kept_and_no_page_loses_a_try(yar
     mill.close()
     assert {row.attempt for row in yard.rows("claim", stage="preprocess")} == {0}
     assert yard.rows("stage_run", code="home-unwritable") == []
+
+
+def test_drawing_waits_while_enough_is_drawn_that_nobody_has_read(mill: Mill) -> None:
+    mill.prefetch = Prefetch(most_bytes=1)
+    line = Line(Stage.PREPROCESS, preprocess_batch, _PAGES, first=2)
+    shift = Shift(line, mill, lambda: True, float("inf"))
+    for _ in range(3):
+        shift.turn(preprocess_batch)
+    assert (shift.count, shift.goes_on) == (2, True)
+    assert mill.outstanding([Stage.OCR]) == 2
+    mill.prefetch = Prefetch(most_bytes=1e9)
+    shift.turn(preprocess_batch)
+    assert shift.count == 2 + 2 * 4
+
+
+def test_what_may_be_drawn_ahead_is_measured_in_bytes(yard: Yard, mill: Mill) -> None:
+    preprocess_batch(mill, mill.claim(Stage.PREPROCESS, 3))
+    size = sum(mill.store.size(row.sha256, row.suffix) for row in yard.rows("page_image"))
+    for most_bytes, is_full in ((size - 3, True), (size + 3, False)):
+        ahead = Prefetch(most_bytes)
+        assert not ahead.is_full(mill)
+        ahead.made(size // 3)
+        assert ahead.is_full(mill) is is_full
+
+
+def test_a_run_that_may_draw_little_ahead_reads_all(yard: Yard) -> None:
+    yard.settings = yard.settings.model_copy(update={"prefetch_gib": 1e-9})
+    factories.write(yard.inbox / "a.pdf", factories.pdf(*map(str, range(_PAGES)), width=200, height=200))
+    yard.ingest(saying())
+    assert len(yard.rows("reading")) == _PAGES
