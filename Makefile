@@ -37,10 +37,10 @@ run: $(VENV)/.run  ## set up and read samples/: summary, timings, a search
 	@echo; echo "==> pagemill search '$(QUERY)'"
 	@$(BIN)/pagemill search '$(QUERY)'
 	@echo; echo "Next, with your own files:"
-	@echo "  $(BIN)/pagemill ingest FOLDER          read every page, compare with text layers"
+	@echo "  $(BIN)/pagemill ingest FOLDER     read every page of your own files"
 	@echo "  $(BIN)/pagemill search '您的硬件'       Chinese works as well"
-	@echo "  $(BIN)/pagemill status                 every document, and why it was refused"
-	@echo "  $(BIN)/pagemill down                   stop the embedded Postgres"
+	@echo "  $(BIN)/pagemill status            every document, and why it was refused"
+	@echo "  $(BIN)/pagemill down              stop the embedded Postgres"
 
 test: $(VENV)/.dev  ## set up and run all tests, with a real Postgres
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not vllm"
