@@ -183,9 +183,14 @@ def merged(text: str, rows: Sequence[Row], command: str) -> str:
     made = table(rows).splitlines()
     kept |= {_cells(line)[0]: line for line in made[2:]}
     order = [f"`{kill.name}`" for kill in KILLS]
-    lines = [*made[:2], *(kept[name] for name in order if name in kept)]
+    # Cells without padding: rows of several runs differ in that.
+    lines = [_row(line) for line in (*made[:2], *(kept[name] for name in order if name in kept))]
     said = f"`{command}`, last {dt.datetime.now(dt.UTC).date()}:"
     return "\n".join([head + _BEGIN, said, "", *lines, _END + tail])
+
+
+def _row(line: str) -> str:
+    return f"| {' | '.join(_cells(line))} |"
 
 
 def _cells(line: str) -> list[str]:

@@ -222,7 +222,6 @@ def test_down_ends_everything_that_up_started(mill: Installation) -> None:
     assert [line.split()[0] for line in done.stdout.splitlines()] == [
         "worker-cpu",
         "prefect",
-        "postgres",
         "Postgres",
     ]
     assert mill.pids() == {}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from flows import ingest
+from flows import ingesting
 from models.claim import Claim
 from models.stage import Stage
 from tasks.drain import Line, drain
@@ -86,9 +86,9 @@ def test_what_ends_a_run_before_there_is_work_ends_its_scan(
     def ended(_: Mill) -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ingest, "register_roots", lambda *_: heard.append(mill.stopping.wait(300)))
-    monkeypatch.setattr(ingest, "is_done", ended)
+    monkeypatch.setattr(ingesting, "register_roots", lambda *_: heard.append(mill.stopping.wait(300)))
+    monkeypatch.setattr(ingesting, "is_done", ended)
     with pytest.raises(KeyboardInterrupt):
-        ingest.work_off(mill, [yard.inbox], recipe_id)
+        ingesting.work_off(mill, [yard.inbox], recipe_id)
     mill.close()
     assert heard == [True]
