@@ -121,7 +121,7 @@ def _upright(reader: Reader, data: bytes, sheet: Sheet) -> tuple[Sheet, list[Lin
         again = _lines(reader, turned.encoded())
         if is_better(again, first, degrees):
             found.append((turned, again))
-    # Any that helped is before the one that it helped.
+    # A turn that helped wins over the page as it came; of two such, the one that was read more surely.
     return max(found[1:] or found, key=lambda one: confidence(one[1]))
 
 
