@@ -27,7 +27,7 @@ from tasks.work.tuning.choices import Choice, choices
 from tasks.work.tuning.journal import Journal, evidence
 from tasks.work.tuning.pages import OwnPages
 from tasks.work.tuning.row import Row, State
-from tasks.work.tuning.search import Search
+from tasks.work.tuning.search import CLIENT, Search
 from tasks.work.tuning.stand import Stand
 
 _NUMBERS = frozenset({"in flight", "pages/s", "times", "different", "failed", "start s"})
@@ -50,7 +50,7 @@ class TuneWish:
     port: int = 8100
     jobs: int = 2
     only: frozenset[str] = frozenset()
-    """Names of the flags to try; empty: all there are."""
+    """Names of what to try, flags or the client's settings; empty: all there is."""
     out: Path | None = None
     extra: tuple[str, ...] = ()
     is_accepted: bool = False
@@ -74,7 +74,10 @@ def tune_and_show(settings: Settings, wish: TuneWish) -> Exit:
             plan, own, OptionRecord(settings.root / "serve" / "tested.json"), gpu,
             settings.root / "logs" / f"tune-{journal.path.stem}", Patience(), _tell,
         )  # fmt: skip
-        search = Search(stand, tried, wish.budget_s, wish.most_different, lambda row: _kept(journal, row))
+        search = Search(
+            stand, tried, wish.budget_s, wish.most_different, lambda row: _kept(journal, row),
+            client=CLIENT & wish.only if wish.only else CLIENT,
+        )  # fmt: skip
         winner = _searched(search, journal)
     if winner is None:
         return Exit.INTERRUPTED
@@ -133,9 +136,9 @@ def _plan(settings: Settings, wish: TuneWish) -> Plan:
 
 
 def _tried(plan: Plan, only: frozenset[str]) -> tuple[Choice, ...]:
-    """What to try. Raises ConfigurationError for a flag that is none of it."""
+    """The flags to try. Raises ConfigurationError for a name that is none of them nor of the client's."""
     found = choices(plan.profile, is_on_gpu=bool(plan.gpus), cores=os.cpu_count() or 1)
-    known = {choice.factor for choice in found}
+    known = {choice.factor for choice in found} | CLIENT
     if unknown := sorted(only - known):
         raise ConfigurationError(f"--only {unknown[0]}: not tried here. Known: {', '.join(sorted(known))}.")
     return tuple(choice for choice in found if not only or choice.factor in only)

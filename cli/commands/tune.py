@@ -32,7 +32,9 @@ Jobs = Annotated[int, typer.Option("--jobs", min=1, max=1024, help="Processes th
 Only = Annotated[
     list[str] | None,
     typer.Option(
-        "--only", metavar="FLAG", help="Try only this flag of the server, e.g. max-num-seqs; repeatable."
+        "--only",
+        metavar="NAME",
+        help="Try only this: a flag, e.g. max-num-seqs, resolution or in-flight; repeatable.",
     ),
 ]
 Out = Annotated[

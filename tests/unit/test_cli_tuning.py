@@ -58,6 +58,7 @@ def test_only_the_flags_that_were_named_are_tried() -> None:
     found = _tried(vlms.plan(), frozenset({"max-num-seqs"}))
     assert {choice.factor for choice in found} == {"max-num-seqs"}
     assert len(_tried(vlms.plan(), frozenset())) > len(found)
+    assert not _tried(vlms.plan(), frozenset({"resolution", "in-flight"}))
     with pytest.raises(ConfigurationError, match=r"--only warp: not tried here. Known: .*block-size"):
         _tried(vlms.plan(), frozenset({"warp"}))
 

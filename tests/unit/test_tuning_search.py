@@ -9,7 +9,7 @@ import pytest
 from models.errors import ConfigurationError, EngineUnavailable
 from tasks.work.tuning.choices import Choice
 from tasks.work.tuning.row import Row, State
-from tasks.work.tuning.search import Search
+from tasks.work.tuning.search import CLIENT, Search
 from tasks.work.tuning.trial import Outcome
 
 START_S, PAGES = 100.0, 32
@@ -69,9 +69,11 @@ class Written:
         self.noted[flags] = works
 
 
-def searched(bench: Written, *choices: Choice, budget_s: float = 1e6) -> tuple[Row, list[Row]]:
+def searched(
+    bench: Written, *choices: Choice, budget_s: float = 1e6, client: frozenset[str] = CLIENT
+) -> tuple[Row, list[Row]]:
     kept: list[Row] = []
-    search = Search(bench, choices, budget_s, 0.01, kept.append, now=lambda: bench.clock)
+    search = Search(bench, choices, budget_s, 0.01, kept.append, client, now=lambda: bench.clock)
     best = search.run()
     assert kept == search.rows
     return best, kept
@@ -92,6 +94,17 @@ def test_what_needs_no_start_is_tried_on_the_untuned_server() -> None:
     assert (best.what, best.state, best.pages) == ("untuned", State.MEASURED, PAGES)
     assert rows[0].start_s == START_S
     assert bench.settled_s == 1e6 / 20
+
+
+def test_of_the_client_only_what_was_asked_for_is_tried() -> None:
+    untuned = ["untuned", "untuned, again"]
+    for client, more in (
+        (frozenset[str](), []),
+        (frozenset({"resolution"}), ["resolution fixed", "resolution max"]),
+        (frozenset({"in-flight"}), ["8 in flight", "4 in flight"]),
+    ):
+        _, rows = searched(Written(), client=client)
+        assert [row.what for row in rows] == untuned + more
 
 
 def test_the_best_resolution_and_width_hold_for_all_flags() -> None:

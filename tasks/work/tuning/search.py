@@ -20,6 +20,9 @@ from tasks.work.tuning.trial import Outcome, distance
 log = logging.getLogger(__name__)
 
 RESOLUTIONS = ("legible", "fixed", "max")
+RESOLUTION, IN_FLIGHT = "resolution", "in-flight"
+CLIENT = frozenset({RESOLUTION, IN_FLIGHT})
+"""What needs no other server."""
 _WIDTHS = (512, 256, 128, 64, 32, 16, 8, 4)
 _LEAST_GAIN = 0.02
 """Less is taken for noise even where two equal measurements agree better."""
@@ -77,6 +80,8 @@ class Search:
     most_different: float
     """Largest share of characters that may differ from the untuned answers."""
     keep: Callable[[Row], None]
+    client: frozenset[str] = CLIENT
+    """Which of the client's settings are tried."""
     now: Callable[[], float] = time.monotonic
     rows: list[Row] = field(default_factory=list)
     _texts: tuple[str | None, ...] = ()
@@ -136,20 +141,19 @@ class Search:
         self._gain = max(_LEAST_GAIN, abs(again.pages_per_s / best.pages_per_s - 1))
         self.most_different = max(self.most_different, again.distance)
         best = max(best, again, key=lambda row: row.pages_per_s)
-        for resolution in RESOLUTIONS:
+        for resolution in RESOLUTIONS if RESOLUTION in self.client else ():
             if resolution != self.bench.resolution and self._has_time(0):
-                row = self._measure(
-                    url, Row(what=f"resolution {resolution}", factor="resolution"), resolution, None
-                )
+                draft = Row(what=f"resolution {resolution}", factor=RESOLUTION)
+                row = self._measure(url, draft, resolution, None)
                 best = row if self._is_better(row, best) else best
         return self._with_widths(url, best)
 
     def _with_widths(self, url: str, best: Row) -> Row:
         """From the most requests in flight to fewer, until fewer are slower."""
         wider = 0.0
-        for width in _WIDTHS:
+        for width in _WIDTHS if IN_FLIGHT in self.client else ():
             if width <= self.bench.most_in_flight and self._has_time(0):
-                draft = Row(what=f"{width} in flight", factor="in-flight")
+                draft = Row(what=f"{width} in flight", factor=IN_FLIGHT)
                 row = self._measure(url, draft, best.resolution, width)
                 best = row if self._is_better(row, best) else best
                 if row.pages_per_s < wider * (1 - self._gain):
