@@ -13,7 +13,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import resource_tracker, spawn
 from typing import Any, TypeVar
@@ -65,6 +65,7 @@ class WorkerPool:
         self._lock = threading.Lock()
         self._open: set[Future[Any]] = set()
         self._closed = False
+        self._has_children = False
         self._pool = self._new_pool()
 
     def submit(
@@ -112,13 +113,22 @@ class WorkerPool:
             raise RuntimeError("the worker pool is closed")
         call = (fn, args, timeout_s + _ORPHAN_GRACE_S)
         try:
-            scheduled: Future[T] = self._pool.schedule(_run, args=call, timeout=timeout_s)
+            return self._with_children(call, timeout_s)
         except RuntimeError:
             # The pool gives up when a child dies without a task, as from the kernel's memory killer.
             _log.warning("worker pool broke; starting a new one")
-            self._pool = self._new_pool()
-            scheduled = self._pool.schedule(_run, args=call, timeout=timeout_s)
-        return scheduled
+            self._pool, self._has_children = self._new_pool(), False
+            return self._with_children(call, timeout_s)
+
+    def _with_children(self, call: tuple[Any, ...], timeout_s: float) -> Future[Any]:
+        schedule = partial(self._pool.schedule, _run, args=call, timeout=timeout_s)
+        if not self._has_children:
+            # Ctrl-C is raised in the main thread: where that starts children, one is left that nobody knows.
+            with ThreadPoolExecutor(1) as starter:
+                begun: Future[Any] = starter.submit(schedule).result()
+            self._has_children = True
+            return begun
+        return schedule()
 
 
 class _Process(_BaseProcess):
