@@ -1,7 +1,7 @@
 """Which way up a scan lies: a small network looks at a few tiles of it, more of them while it is not sure."""
 
+import itertools
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,8 @@ from tasks.work.components import Mask
 from tasks.work.orientation_net import SIDE_PX, shares
 
 Array = npt.NDArray[np.float32]
+Pixels = npt.NDArray[np.uint8]
+_Box = tuple[int, int, int, int]
 
 LONG_EDGE_PX = 1024
 """Pages are looked at in this size at most."""
@@ -33,11 +35,6 @@ _CELL_PX = 8
 """Ink is counted in cells of so many pixels: that tells as well which tiles have most."""
 
 
-class _Tile(NamedTuple):
-    ink: float
-    pixels: npt.NDArray[np.uint8]
-
-
 def turn_of(grey: Image.Image, ink: Mask, *, is_print: bool = True) -> int:
     """Degrees clockwise, 0, 90, 180 or 270, by which a page (L) has to be turned to stand upright.
 
@@ -45,7 +42,7 @@ def turn_of(grey: Image.Image, ink: Mask, *, is_print: bool = True) -> int:
     that costs most and would hardly help.
     """
     page, cells = _inked(grey, ink)
-    scores, seen = _NONE, list[_Tile]()
+    scores, seen = _NONE, list[Pixels]()
     for tiles, enough in zip(_steps(page, cells, LONG_EDGE_PX / max(grey.size)), _SURE, strict=True):
         seen += tiles
         scores = scores + _told(tiles)
@@ -58,11 +55,11 @@ def turn_of(grey: Image.Image, ink: Mask, *, is_print: bool = True) -> int:
     return -int((scores + _UPRIGHT).argmax()) * 90 % 360
 
 
-def _told(tiles: Sequence[_Tile], turn: int = 0) -> Array:
+def _told(tiles: Sequence[Pixels], turn: int = 0) -> Array:
     """Log-probabilities of the four turns, summed over tiles that were turned by so many quarters more."""
     if not tiles:
         return _NONE
-    turned = np.stack([np.rot90(tile.pixels, turn) for tile in tiles])
+    turned = np.stack([np.rot90(tile, turn) for tile in tiles])
     result: Array = np.log(shares(turned) + 1e-3).sum(axis=0)
     return result
 
@@ -72,20 +69,19 @@ def _margin(scores: Array) -> float:
     return float(ordered[-1] - ordered[-2])
 
 
-def _steps(page: Image.Image, cells: Image.Image, scale: float) -> Iterator[list[_Tile]]:
+def _steps(page: Image.Image, cells: Image.Image, scale: float) -> Iterator[list[Pixels]]:
     """Tiles to look at, a step at a time; those of a later step are not cut before they are needed."""
     scale = min(1.0, scale)
     first, *others = (
         min(scale, _SHORT_PX / min(page.size)) if zoom is None else zoom * scale for zoom in _ZOOMS
     )
-    found = _tiles(page, cells, first)[: _TILES[0]]
-    yield found[:1]
-    yield found[1:2]
-    yield found[2:]
+    found = _tiles(page, cells, first, _TILES[0])
+    for count in (1, 1, _TILES[0]):
+        yield list(itertools.islice(found, count))
     yield [
         tile
         for zoom, most in zip(others, _TILES[1:], strict=True)
-        for tile in _tiles(page, cells, zoom)[:most]
+        for tile in _tiles(page, cells, zoom, most)
     ]
 
 
@@ -104,30 +100,33 @@ def _inked(grey: Image.Image, ink: Mask) -> tuple[Image.Image, Image.Image]:
     return grey.crop(box), marks.reduce(_CELL_PX, box)
 
 
-def _tiles(page: Image.Image, cells: Image.Image, scale: float) -> list[_Tile]:
-    """Tiles of the page in rows and columns, the most inked first."""
+def _tiles(page: Image.Image, cells: Image.Image, scale: float, most: int) -> Iterator[Pixels]:
+    """The most inked tiles of the page in rows and columns, each cut when it is asked for."""
     size = (max(1, round(page.width * scale)), max(1, round(page.height * scale)))
+    inked = cells.resize(size, Image.Resampling.NEAREST)
+    boxes = [_box(left, top) for top in _places(size[1]) for left in _places(size[0])]
+    by_ink = sorted(boxes, key=lambda box: -float(np.asarray(inked.crop(box)).sum()))
+    return (_cut(page, size, box) for box in by_ink[:most])
+
+
+def _box(left: int, top: int) -> _Box:
+    return left, top, left + SIDE_PX, top + SIDE_PX
+
+
+def _cut(page: Image.Image, size: tuple[int, int], box: _Box) -> Pixels:
+    """A tile of the page at `size`, white where it is larger than that."""
+    left, top, right, bottom = max(box[0], 0), max(box[1], 0), min(box[2], size[0]), min(box[3], size[1])
+    across, down = page.width / size[0], page.height / size[1]
+    seen = (left * across, top * down, min(right * across, page.width), min(bottom * down, page.height))
     # Soft: a sharper filter got one more page in 400 wrong, and takes longer.
-    sheet = _on_white(page.resize(size, Image.Resampling.HAMMING, reducing_gap=1.5), 255)
-    inked = _on_white(cells.resize(size, Image.Resampling.NEAREST), 0)
-    tiles = []
-    for top in _places(sheet.height):
-        for left in _places(sheet.width):
-            box = (left, top, left + SIDE_PX, top + SIDE_PX)
-            tiles.append(_Tile(float(np.asarray(inked.crop(box)).sum()), np.asarray(sheet.crop(box))))
-    return sorted(tiles, key=lambda tile: -tile.ink)
-
-
-def _on_white(picture: Image.Image, paper: int) -> Image.Image:
-    """In the middle of a sheet that holds at least one tile."""
-    width, height = (max(side, SIDE_PX) for side in picture.size)
-    sheet = Image.new("L", (width, height), paper)
-    sheet.paste(picture, ((width - picture.width) // 2, (height - picture.height) // 2))
-    return sheet
+    part = page.resize((right - left, bottom - top), Image.Resampling.HAMMING, seen, reducing_gap=1.5)
+    tile = Image.new("L", (SIDE_PX, SIDE_PX), 255)
+    tile.paste(part, (left - box[0], top - box[1]))
+    return np.asarray(tile)
 
 
 def _places(length: int) -> list[int]:
-    """Where tiles begin along a side: evenly, from edge to edge; one in the middle of a short side."""
+    """Where tiles begin along a side: evenly, from edge to edge; one around the middle of a short side."""
     count = 1 if length < 1.15 * SIDE_PX else -(-length // SIDE_PX)
     spare = length - SIDE_PX
     return [spare // 2] if count == 1 else [round(spare * number / (count - 1)) for number in range(count)]
