@@ -18,6 +18,7 @@ from cli.exits import Exit
 from models.errors import ConfigurationError, EngineUnavailable, EnvironmentFault
 from models.profile import Profile
 from models.settings import Settings
+from tasks.work.ports import check_port
 from tasks.work.serving import gpus, vllm
 from tasks.work.serving.endpoints import Endpoints
 from tasks.work.serving.gate import gate_at
@@ -57,6 +58,8 @@ def serve_and_watch(settings: Settings, wish: Wish, *, only_print: bool) -> Exit
     if only_print:
         _print(plan)
         return Exit.OK
+    for server in plan.servers():
+        check_port(plan.host, server.port)
     plan = _tested(settings, plan)
     _run(settings, plan, wish)
     return Exit.OK

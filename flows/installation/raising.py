@@ -20,10 +20,11 @@ from flows.installation import api, database, deployments, pools, services, stat
 from flows.installation.machines import check_name
 from flows.installation.services import Service
 from flows.installation.sharing import check_shared
-from flows.installation.wish import Wish, check_openness, check_port
+from flows.installation.wish import Wish, check_openness
 from models.errors import ConfigurationError, EnvironmentFault
 from models.settings import Settings
 from tasks.work import processes
+from tasks.work.ports import check_port
 from tasks.work.processes.background import log_end
 
 log = logging.getLogger(__name__)

@@ -1,6 +1,5 @@
 """What is asked of an installation, checked before anything is touched."""
 
-import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from zoneinfo import available_timezones
 from prefect.client.schemas.schedules import CronSchedule
 from pydantic import SecretStr, ValidationError
 
-from models.errors import Code, ConfigurationError, EnvironmentFault
+from models.errors import Code, ConfigurationError
 from models.meant import meant
 from models.settings import Settings
 from tasks.work import consent
@@ -77,19 +76,3 @@ def check_openness(host: str, auth: SecretStr | None) -> None:
             f"A server on {host} can be reached from elsewhere: set PAGEMILL_PREFECT_AUTH to a name:secret "
             "first, or leave --host out to listen on this machine only."
         )
-
-
-def check_port(host: str, port: int) -> None:
-    """Raises EnvironmentFault (port-in-use) where no server could listen, ConfigurationError for no host."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
-    except socket.gaierror as error:
-        raise ConfigurationError(f"--host {host}: there is no such host.") from error
-    except OSError as error:
-        raise EnvironmentFault(
-            f"Port {port} of {host} cannot be used: {error.strerror}. Choose another with --port.",
-            Code.PORT_IN_USE,
-        ) from error

@@ -128,6 +128,17 @@ def test_a_server_that_does_not_start_untuned_ends_the_tuning_in_a_line(yard: Pa
     assert "Traceback" not in done.stderr
 
 
+def test_a_port_that_others_listen_on_ends_the_tuning_in_a_line_and_blames_no_flag(yard: Path) -> None:
+    words = command(yard)
+    with socket.create_server(("127.0.0.1", int(words[words.index("--port") + 1]))):
+        done = subprocess.run(
+            words, env=environ(yard), capture_output=True, text=True, check=False, timeout=300
+        )
+    assert done.returncode == 4
+    assert "(port-in-use)" in done.stderr
+    assert not (yard / "home" / "serve" / "tested.json").exists()
+
+
 def alive(yard: Path) -> bool:
     """Whether a server of this test still runs, a moment after its end."""
     deadline = time.monotonic() + 120

@@ -11,9 +11,10 @@ from pydantic import SecretStr
 
 from flows.installation import api, database, pools, services, state
 from flows.installation.environment import client_variables, merged, server_variables, worker_variables
-from flows.installation.wish import Wish, check_openness, check_port
+from flows.installation.wish import Wish, check_openness
 from models.errors import Code, ConfigurationError, EnvironmentFault
 from models.settings import Settings, load_settings
+from tasks.work.ports import check_port
 from tests.permissions import as_nobody
 
 ROOT = Path("/srv/pagemill")

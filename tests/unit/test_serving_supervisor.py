@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from bench.served import free_port
+from models.errors import EnvironmentFault
 from tasks.work.doubles.vllm_server import Model, ScriptedVllm
 from tasks.work.doubles.vllm_server.app import Mood
 from tasks.work.serving.plan import Plan
@@ -20,6 +21,7 @@ from tasks.work.serving.proof import prove
 from tasks.work.serving.pulse import pulse, read_pulse
 from tasks.work.serving.smoke import smoke_test
 from tasks.work.serving.supervisor import Patience, State, Supervised
+from tasks.work.serving.visit import serving
 from tasks.work.serving.vllm import Installation
 from tests.unit import vlms
 from tests.unit.stand_in import program
@@ -130,6 +132,19 @@ def test_a_server_that_never_reads_is_given_up(tmp_path: Path) -> None:
     until(one, lambda: one.state is State.GIVEN_UP)
     assert "given up after 1 start" in said[-1]
     assert "out of memory" in (tmp_path / "log").read_text()
+
+
+def test_what_others_serve_on_its_port_is_not_taken_for_a_server(tmp_path: Path) -> None:
+    said: list[str] = []
+    (server,) = plan(tmp_path).servers()
+    model = Model(name=server.plan.vlm.served_name)
+    one = Supervised(server, tmp_path / "log", patience=replace(PATIENCE, starts=1), tell=said.append)
+    with ScriptedVllm(model=model, port=server.port):
+        one.start()
+        assert one.state is State.GIVEN_UP
+        with pytest.raises(EnvironmentFault), serving(server.plan, tmp_path / "log", PATIENCE, said.append):
+            pass
+    assert f"Port {server.port} of 127.0.0.1 cannot be used" in said[0]
 
 
 def test_optional_flags_pass_by_reading_and_fail_by_not_starting(

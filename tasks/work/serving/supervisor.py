@@ -11,6 +11,8 @@ from pathlib import Path
 
 import psutil
 
+from models.errors import EnvironmentFault
+from tasks.work.ports import check_port
 from tasks.work.processes.keeper import mind_log
 from tasks.work.serving.gate import Audition, Gate
 from tasks.work.serving.plan import Server
@@ -18,6 +20,8 @@ from tasks.work.serving.proof import Proof, prove
 from tasks.work.serving.pulse import Pulse, is_up, pulse
 
 _MOST_BACKOFF_S = 60.0
+_GONE_S = 10.0
+"""Until then what was killed has let go of port and memory."""
 
 
 class State(StrEnum):
@@ -84,7 +88,15 @@ class Supervised:
         """That it stands still has been told."""
 
     def start(self) -> None:
-        """Start the process in a session of its own, its output to the log."""
+        """Start the process in a session of its own, its output to the log.
+
+        Where somebody listens on its port that server would be taken for this one: then it fell.
+        """
+        try:
+            check_port(self.server.plan.host, self.server.port)
+        except EnvironmentFault as fault:
+            self._fell(fault.message)
+            return
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -258,8 +270,10 @@ def end_group(process: subprocess.Popen[bytes], grace_s: float) -> None:
         _signal_group(process.pid, signal.SIGKILL)
         process.wait()
     # Engine processes outlive a server that was killed and would keep the GPU's memory.
-    for child in psutil.wait_procs(family, timeout=1)[1]:
+    alive = psutil.wait_procs(family, timeout=1)[1]
+    for child in alive:
         child.kill()
+    psutil.wait_procs(alive, timeout=_GONE_S)
 
 
 def _family(pid: int) -> list[psutil.Process]:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from models.errors import EngineUnavailable
+from tasks.work.ports import check_port
 from tasks.work.serving.plan import Plan
 from tasks.work.serving.supervisor import Patience, State, Supervised
 
@@ -19,8 +20,12 @@ _ERROR = re.compile(r"(?:^|\s)([\w.]*(?:Error|Exception): \S.*|error: .*)$")
 
 @contextmanager
 def serving(plan: Plan, log: Path, patience: Patience, tell: Callable[[str], None]) -> Iterator[str]:
-    """The URL of the first server of a plan, once it has proven that it reads. Raises EngineUnavailable."""
+    """The URL of the first server of a plan, once it has proven that it reads.
+
+    Raises EngineUnavailable; EnvironmentFault where its port is in use.
+    """
     server = plan.servers()[0]
+    check_port(plan.host, server.port)
     watched = Supervised(server, log, patience=patience, tell=tell)
     watched.start()
     try:
