@@ -14,7 +14,7 @@ from cli.exits import Exit
 from cli.output import console, table
 from cli.serving import Wish, plan_of
 from cli.words import plural
-from models.errors import ConfigurationError, EngineUnavailable
+from models.errors import ConfigurationError, EngineUnavailable, EnvironmentFault
 from models.profiles import PROFILES
 from models.settings import Settings
 from tasks.work import custom
@@ -27,7 +27,7 @@ from tasks.work.tuning.choices import Choice, choices
 from tasks.work.tuning.journal import Journal, evidence
 from tasks.work.tuning.pages import OwnPages
 from tasks.work.tuning.row import Row, State
-from tasks.work.tuning.search import CLIENT, Search
+from tasks.work.tuning.search import CLIENT, UNTUNED, Search, untuned_of
 from tasks.work.tuning.stand import Stand
 
 _NUMBERS = frozenset({"in flight", "pages/s", "times", "different", "failed", "start s"})
@@ -92,22 +92,25 @@ def _searched(search: Search, journal: Journal) -> Row | None:
         return search.run()
     except KeyboardInterrupt:
         _show(search.rows)
-        _tell(f"Interrupted. What was measured is in {journal.path}; no profile was written.")
-    except EngineUnavailable as error:
+        _tell(f"Interrupted. {_left_by(journal)}")
+    except (EngineUnavailable, EnvironmentFault) as error:
         _show(search.rows)
-        raise EngineUnavailable(
-            f"{error.message} What was measured until then is in {journal.path}; no profile was written."
-        ) from error
+        raise type(error)(f"{error.message} {_left_by(journal)}", error.code) from error
     return None
+
+
+def _left_by(journal: Journal) -> str:
+    kept = f"What was measured is in {journal.path}" if journal.rows else "Nothing was measured"
+    return f"{kept}; no profile was written."
 
 
 def _conclude(search: Search, journal: Journal, winner: Row, out: Path, source: Path | None) -> None:
     _show(search.rows)
-    untuned = search.untuned
+    untuned = untuned_of(search.rows)
     untried = sum(row.state is State.NO_TIME for row in search.rows)
     if untried:
         typer.echo(f"The time was over before {plural(untried, 'setting')} could be tried: see --budget.")
-    if winner.what == untuned.what or winner.what.startswith(f"{untuned.what},"):
+    if winner.what.startswith(UNTUNED):
         typer.echo(
             f"Nothing was faster than the profile as it is. No profile was written; see {journal.path}."
         )
@@ -194,8 +197,8 @@ def _show(rows: list[Row]) -> None:
 
 
 def _table(rows: list[Row], width: int) -> Table:
-    first = rows[0].pages_per_s
-    cells = [_cells(row, first) for row in rows]
+    untuned = untuned_of(rows).pages_per_s
+    cells = [_cells(row, untuned) for row in rows]
     names = [name for name in cells[0] if width >= _WIDTH_FOR_ALL or name not in _IN_THE_FILE]
     made = table(*names, numbers=_NUMBERS)
     for row in cells:
@@ -203,14 +206,14 @@ def _table(rows: list[Row], width: int) -> Table:
     return made
 
 
-def _cells(row: Row, first: float) -> dict[str, str]:
+def _cells(row: Row, untuned: float) -> dict[str, str]:
     is_read = bool(row.pages)
     return {
         "what": row.what,
         "resolution": row.resolution,
         "in flight": str(row.in_flight) if row.in_flight else ("steered" if is_read else ""),
         "pages/s": row.speed if is_read else "",
-        "times": f"{row.pages_per_s / first:.2f}" if is_read and first else "",
+        "times": f"{row.bound}{row.pages_per_s / untuned:.2f}" if is_read and untuned else "",
         "different": f"{row.distance:.2%}" if is_read else "",
         "failed": str(row.failed) if is_read else "",
         "start s": f"{row.start_s:.0f}" if row.start_s else "",

@@ -56,6 +56,8 @@ def test_a_folder_without_a_page_that_can_be_measured_is_told(tmp_path: Path) ->
             shutil.copy(path, folder)
         with pytest.raises(ConfigurationError, match="no page with print on it"):
             gathered(folder, tmp_path / "store")
+    with pytest.raises(ConfigurationError, match=r"nowhere.*\(source-gone\)"):
+        gathered(tmp_path / "nowhere", tmp_path / "store")
 
 
 def test_documents_that_fail_are_told_and_left_out(tmp_path: Path) -> None:

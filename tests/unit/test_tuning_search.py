@@ -9,7 +9,7 @@ import pytest
 from models.errors import ConfigurationError, EngineUnavailable
 from tasks.work.tuning.choices import Choice
 from tasks.work.tuning.row import Row, State
-from tasks.work.tuning.search import CLIENT, Search
+from tasks.work.tuning.search import CLIENT, Search, untuned_of
 from tasks.work.tuning.trial import Outcome
 
 START_S, PAGES = 100.0, 32
@@ -32,6 +32,8 @@ class Written:
     clock: float = 0.0
     starts: list[tuple[str, ...]] = field(default_factory=list)
     settled_s: float = 0.0
+    speeds_of_reads: list[float] = field(default_factory=list)
+    """How many times as fast each of the first reads is; 0: the server goes away."""
     noted: dict[tuple[str, ...], bool] = field(default_factory=dict)
     _flags: tuple[str, ...] = ()
 
@@ -53,7 +55,9 @@ class Written:
             raise EngineUnavailable("it went away")
         if "cannot" in self.speeds and resolution == "max":
             raise ConfigurationError("a page cannot be made so large")
-        speed = 1.0
+        speed = self.speeds_of_reads.pop(0) if self.speeds_of_reads else 1.0
+        if not speed:
+            raise EngineUnavailable("it went away")
         for key in keys:
             speed *= self.speeds.get(key, 1.0)
         seconds = min(PAGES / speed, most_s or PAGES / speed)
@@ -210,6 +214,20 @@ def test_a_server_that_dies_of_a_width_does_not_end_the_search() -> None:
     best, rows = searched(bench, SEATS)
     assert named(rows, "client settings").said == "it went away"
     assert best.flags == SEATS.flags
+
+
+def test_a_server_that_cannot_be_measured_twice_ends_the_search() -> None:
+    bench = Written({SEATS.flags: 1.5}, speeds_of_reads=[1.0, 0.0])
+    with pytest.raises(EngineUnavailable, match="it went away"):
+        searched(bench, SEATS)
+    assert bench.starts == [()]
+
+
+def test_others_are_held_against_the_faster_of_two_untuned_measurements() -> None:
+    for speeds in ([1.0, 1.25], [1.25, 1.0]):
+        best, rows = searched(Written(speeds_of_reads=speeds))
+        assert untuned_of(rows) is best
+        assert best.pages_per_s == 1.25
 
 
 def test_without_an_untuned_server_there_is_nothing_to_tune() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from models.document import MediaType, SourceFile
+from models.document import MediaType, ScanProblem
 from models.engine import OcrRequest
 from models.errors import Code, ConfigurationError, PagemillError
 from models.page import PageFacts
@@ -60,7 +60,7 @@ class OwnPages:
         Raises ConfigurationError when there is no page that can be measured.
         """
         with closing(WorkerPool(self.jobs)) as pool:
-            known = sorted(_documents(tuple(places)))[:_MOST_DOCUMENTS]
+            known = sorted(self._documents(tuple(places)))[:_MOST_DOCUMENTS]
             opened = self._each(pool, open_document, [(path, kind) for path, kind in known])
             pages = [
                 (path, kind, number, number)
@@ -137,10 +137,13 @@ class OwnPages:
                 made.append(None)
         return made
 
-
-def _documents(places: Sequence[Path]) -> Iterator[tuple[Path, MediaType]]:
-    for source in find(places):
-        if isinstance(source, SourceFile):
+    def _documents(self, places: Sequence[Path]) -> Iterator[tuple[Path, MediaType]]:
+        for source in find(places):
+            if isinstance(source, ScanProblem):
+                # A place that is not there, not a file among others that is passed over.
+                if not source.code.startswith("ignored-"):
+                    self.faults.append(f"{source.message.rstrip('.')} ({source.code})")
+                continue
             try:
                 yield Path(source.uri), sniff(Path(source.uri))
             except PagemillError:

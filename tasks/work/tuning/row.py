@@ -53,4 +53,9 @@ class Row(BaseModel):
     @property
     def speed(self) -> str:
         """Pages a second as they are shown."""
-        return f"{'< ' if self.state is State.SLOWER else ''}{self.pages_per_s:.3f}"
+        return f"{self.bound}{self.pages_per_s:.3f}"
+
+    @property
+    def bound(self) -> str:
+        """What stands before its speed where only a bound of it is known."""
+        return "< " if self.state is State.SLOWER else ""

@@ -110,11 +110,6 @@ class Search:
             best = together if self._is_better(together, best) else best
         return best
 
-    @property
-    def untuned(self) -> Row:
-        """The first row: what all others are held against."""
-        return self.rows[0]
-
     def _on_the_untuned_server(self) -> Row:
         """The profile as it is, twice, then what the client alone can do; the best of these rows."""
         began = self.now()
@@ -129,18 +124,21 @@ class Search:
                     "The untuned server read none of the pages: there is nothing to tune."
                 )
             self._dearest_s = self.now() - began
+            best = self._twice(url, best)
             try:
                 best = self._with_client(url, best)
             except EngineUnavailable as error:
                 self._add_only(Row(what="client settings", state=State.FAILED, said=error.message))
         return best
 
-    def _with_client(self, url: str, best: Row) -> Row:
-        again = self._measure(url, Row(what=f"{UNTUNED}, again"), best.resolution, None)
-        # What two equal measurements are apart is no gain, nor is it a difference of answers.
-        self._gain = max(_LEAST_GAIN, abs(again.pages_per_s / best.pages_per_s - 1))
+    def _twice(self, url: str, first: Row) -> Row:
+        """The faster of two equal measurements; what they are apart is neither gain nor other answers."""
+        again = self._measure(url, Row(what=f"{UNTUNED}, again"), first.resolution, None)
+        self._gain = max(_LEAST_GAIN, abs(again.pages_per_s / first.pages_per_s - 1))
         self.most_different = max(self.most_different, again.distance)
-        best = max(best, again, key=lambda row: row.pages_per_s)
+        return untuned_of(self.rows)
+
+    def _with_client(self, url: str, best: Row) -> Row:
         for resolution in RESOLUTIONS if RESOLUTION in self.client else ():
             if resolution != self.bench.resolution and self._has_time(0):
                 draft = Row(what=f"resolution {resolution}", factor=RESOLUTION)
@@ -235,3 +233,8 @@ class Search:
     def _has_time(self, starts: int) -> bool:
         """Whether there is time left for so many more starts; for none: whether there is any."""
         return self.now() - self._started + starts * self._dearest_s < self.budget_s
+
+
+def untuned_of(rows: Sequence[Row]) -> Row:
+    """What all others are held against: the faster of the untuned rows, since the first one warms up."""
+    return max((row for row in rows if row.what.startswith(UNTUNED)), key=lambda row: row.pages_per_s)
