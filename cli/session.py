@@ -31,6 +31,6 @@ def migrate_database(settings: Settings) -> str:
         with database.begin():
             pass  # an unreachable server is told here, in our words
         migrate.upgrade(database.engine)
-        return migrate.head()
+        return migrate.HEAD
     finally:
         database.close()

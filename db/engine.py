@@ -159,11 +159,11 @@ def _prepare(database: Database, *, is_embedded: bool) -> None:
         _check_letters(connection)
         revision = migrate.current(connection)
         is_empty = revision is None and migrate.is_empty(connection)
-    if revision == migrate.head():
+    if revision == migrate.HEAD:
         return
     if not is_embedded and not is_empty:
         raise EnvironmentFault(
-            f"The database is at revision {revision or 'none'}, this pagemill needs {migrate.head()}. "
+            f"The database is at revision {revision or 'none'}, this pagemill needs {migrate.HEAD}. "
             "Run 'pagemill db migrate'; if the database is newer, update pagemill.",
             Code.DATABASE_OUTDATED,
         )

@@ -41,7 +41,7 @@ def admin(url: str) -> sa.Connection:
 def test_an_empty_database_of_ones_own_is_migrated(empty: str) -> None:
     database = open_database(Settings(database_url=empty))
     with database.begin() as connection:
-        assert migrate.current(connection) == migrate.head()
+        assert migrate.current(connection) == migrate.HEAD
         assert has_vectors(connection)
     database.close()
 
