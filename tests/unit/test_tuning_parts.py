@@ -1,5 +1,6 @@
 """The parts of a tuning: choices, texts compared, the profile that is written."""
 
+import itertools
 import json
 import tomllib
 from pathlib import Path
@@ -105,7 +106,7 @@ def test_pages_are_read_so_many_at_once_and_those_that_fail_are_counted(tmp_path
         salts = {entry.asked.body["cache_salt"] for entry in server.entries}
     assert (len(salts), outcome.failed, outcome.tokens_out) == (1, 1, 20)
     assert sorted(filter(None, outcome.texts)) == [f"Page {n}" for n in range(5)]
-    assert 0 < outcome.middle_s < outcome.seconds
+    assert outcome.pages_per_s == outcome.when_full > outcome.read / outcome.seconds
 
 
 def test_pages_that_nobody_waits_for_have_not_failed(tmp_path: Path) -> None:
@@ -116,14 +117,29 @@ def test_pages_that_nobody_waits_for_have_not_failed(tmp_path: Path) -> None:
     assert outcome.pages_per_s == pytest.approx(1 / outcome.seconds)
 
 
-@pytest.mark.parametrize(
-    ("ends", "middle_s"), [([], 0), ([9, 1, 5], 0), ([4, 1, 2, 9], 3), ([*range(10, 18), 90], 5)]
-)
-def test_a_speed_is_that_of_the_half_in_the_middle(ends: list[float], middle_s: float) -> None:
-    assert trial.middle_s(ends) == middle_s
-    outcome = trial.Outcome(100.0, ("text",) * len(ends), middle_s=trial.middle_s(ends))
-    middle = len(ends) - 2 * (len(ends) // 4)
-    assert outcome.pages_per_s == (middle / middle_s if middle_s else len(ends) / 100)
+def waves(*lengths: float, wide: int = 4) -> list[tuple[float, float]]:
+    """Pages that start and end together, `wide` at once."""
+    ends = list(itertools.accumulate(lengths, initial=0.0))
+    return [span for span in itertools.pairwise(ends) for _ in range(wide)]
+
+
+def test_a_speed_is_that_of_the_time_when_the_server_was_full() -> None:
+    assert trial.when_full(waves(10, 2, 2, 1)) == pytest.approx(4 / 2)
+    assert trial.when_full(waves(10, 4, 2, 1)) == pytest.approx(8 / 6)
+    outcome = trial.Outcome(100.0, ("text",) * 16, when_full=trial.when_full(waves(10, 2, 2, 1)))
+    assert outcome.pages_per_s == 2
+
+
+def test_answers_that_end_together_count_no_more_for_ending_just_in_time() -> None:
+    early, late = waves(10, 2, 2, 2), waves(10, 2, 2, 2)
+    late[8:] = [(start + 0.01, end + 0.01) for start, end in late[8:]]
+    assert trial.when_full(late) == pytest.approx(trial.when_full(early), rel=0.01)
+
+
+@pytest.mark.parametrize("spans", [[], waves(1, wide=3), waves(3, wide=8)])
+def test_where_a_server_was_never_full_all_pages_count(spans: list[tuple[float, float]]) -> None:
+    assert trial.when_full(spans) == 0
+    assert trial.Outcome(4.0, ("text",) * 8, when_full=0.0).pages_per_s == 2
 
 
 def test_of_many_pages_as_many_are_kept_as_there_is_time_for(tmp_path: Path) -> None:
