@@ -174,6 +174,21 @@ def test_a_document_of_two_pages_needs_no_languages() -> None:
     assert not any("language" in vars(leaf) for leaf in known.values())
 
 
+def test_pages_that_share_their_words_need_no_languages() -> None:
+    known = leaves(book(PROSE, PROSE, PROSE, GERMAN, PROSE), LIMITS)
+    assert language_jump(2, known, LIMITS) is None
+    assert "language" not in vars(known[2])
+    assert language_jump(4, known, LIMITS) is not None
+
+
+def test_one_page_of_few_letters_needs_no_languages_of_others() -> None:
+    known = leaves(
+        book(PROSE, PROSE, "Fig. of a pump and its tale, whose lid is black and not of wood", PROSE), LIMITS
+    )
+    assert language_jump(3, known, LIMITS) is None
+    assert not any("language" in vars(known[number]) for number in (1, 2, 4))
+
+
 def test_pages_in_other_scripts_than_their_neighbours_need_no_languages() -> None:
     known = leaves(book(RUSSIAN, PROSE, RUSSIAN), LIMITS)
     assert language_jump(2, known, LIMITS) is None

@@ -1,7 +1,7 @@
 """Checks of a page against the pages around it: what is right alone can be wrong in its document."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from tasks.work.checks.case import Sighting, clipped
 from tasks.work.checks.languages import language_of, main_script
 
 _NUMBER = re.compile(r"[0-9]+")
+_WORD = re.compile(r"[^\W\d_]+")
 _MARGINS = frozenset({BlockType.HEADER, BlockType.FOOTER})
 _LINE_CHARS = 120
 # Letters that make a running line: page numbers alone are lost too often to tell anything.
@@ -23,6 +24,10 @@ _SCRIPT_LETTERS = 60
 # From this share of its letters in the neighbours' script on, a page is mixed, not in another one.
 _MIXED_SHARE = 0.3
 _AGREEING = 2
+# A page is in the language of the pages around it if these hold half of its words: of another language they
+# hold up to a quarter. The language itself need not be told then, for which a model of 70 MB is loaded.
+_SAME_WORDS = 0.5
+_WORDS_CHARS = 4_000
 
 
 # With a __dict__, in which the language stays once it was asked for.
@@ -45,6 +50,11 @@ class Leaf:
     def language(self) -> str:
         """Told when asked for: of a page or two no neighbours agree, and no model is needed."""
         return language_of(self.said, self.limits)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The first few hundred of its words, folded."""
+        return _WORD.findall(self.text[:_WORDS_CHARS])
 
 
 Leaves = Mapping[int, Leaf]
@@ -74,8 +84,10 @@ def language_jump(number: int, known: Leaves, limits: CheckLimits) -> Sighting |
     here, around = known[number], _around(number, known, limits)
     if len(around) < _AGREEING or any(leaf.script != here.script for leaf in around):
         return None
+    if _shares_words(here, around) or not here.language:
+        return None
     there = _agreed([leaf.language for leaf in around])
-    if not here.language or not there or here.language == there:
+    if not there or here.language == there:
         return None
     message = f"The page is in another language ({here.language}) than the pages around it ({there})."
     return Sighting(message, {"language": here.language, "around": there})
@@ -144,6 +156,11 @@ def _stands_in(line: str, leaf: Leaf) -> bool:
 def _around(number: int, known: Leaves, limits: CheckLimits) -> list[Leaf]:
     steps = range(1, limits.neighbours + 1)
     return [known[n] for step in steps for n in (number - step, number + step) if n in known]
+
+
+def _shares_words(here: Leaf, around: Sequence[Leaf]) -> bool:
+    known = {word for leaf in around for word in leaf.words}
+    return sum(word in known for word in here.words) >= max(1, _SAME_WORDS * len(here.words))
 
 
 def _agreed(values: list[str]) -> str:
