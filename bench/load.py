@@ -78,14 +78,8 @@ class Volley:
 
 
 def check(url: str, bodies: Sequence[bytes], api_key: str = "") -> None:
-    """Warm the server up. Raises EngineUnavailable, with what it said, when it answers none of `bodies`."""
-    volley = fire(url, bodies, len(bodies), api_key)
-    if volley.failed == len(bodies):
-        why = volley.shots[0].error
-        raise EngineUnavailable(
-            f"The server at {url} answered no request ({why}). Is it up, does it serve the profile's model, "
-            "and does it want --api-key?"
-        )
+    """Warm the server up. Raises EngineUnavailable as `fire`."""
+    fire(url, bodies, len(bodies), api_key)
 
 
 def body(picture: Path, vlm: Vlm, tokens: int, *, exact: bool = True) -> bytes:
@@ -114,9 +108,17 @@ def body(picture: Path, vlm: Vlm, tokens: int, *, exact: bool = True) -> bytes:
 def fire(url: str, bodies: Sequence[bytes], in_flight: int, api_key: str = "") -> Volley:
     """Send all bodies, at most `in_flight` at once, and wait for the last answer.
 
-    Of several servers, named with commas between them, each gets an equal share of what is in flight.
+    Of several servers, named with commas between them, each gets an equal share of what is in flight. Raises
+    EngineUnavailable, with what was said, when none is answered: that is no measurement.
     """
-    return asyncio.run(_fire(url, bodies, in_flight, api_key))
+    volley = asyncio.run(_fire(url, bodies, in_flight, api_key))
+    if volley.failed == len(bodies):
+        why = volley.shots[0].error if volley.shots else "there was none"
+        raise EngineUnavailable(
+            f"The server at {url} answered no request ({why}). Is it up, does it serve the profile's model, "
+            "and does it want --api-key?"
+        )
+    return volley
 
 
 async def _fire(url: str, bodies: Sequence[bytes], in_flight: int, api_key: str) -> Volley:
@@ -149,7 +151,8 @@ async def _shoot(client: httpx.AsyncClient, url: str, content: bytes) -> Shot:
     if answer.status_code != httpx.codes.OK:
         return Shot(seconds, error=f"HTTP {answer.status_code}")
     try:
-        usage = answer.json()["usage"]
+        told = answer.json()
+        usage, _first = told["usage"], told["choices"][0]
         return Shot(seconds, usage["prompt_tokens"], usage["completion_tokens"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, LookupError, TypeError):
         return Shot(seconds, error="an answer that is none of the OpenAI API's")

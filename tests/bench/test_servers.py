@@ -86,12 +86,13 @@ def test_requests_without_an_answer_are_counted_and_cost_no_latency(picture: Pat
     assert volley.failed == 1
     assert volley.shots[1].error == "HTTP 503"
     assert volley.latency(50) == volley.shots[0].seconds
-    (gone,) = load.fire("http://127.0.0.1:1", [body], 1).shots
-    assert gone.error == "ConnectError"
 
 
-@pytest.mark.parametrize("told", ["", "[]", "{}", '{"usage": null}'])
-def test_an_answer_that_counts_no_tokens_is_none(told: str) -> None:
+NO_CHOICE = '{"usage": {"prompt_tokens": 1, "completion_tokens": 1}, "choices": []}'
+
+
+@pytest.mark.parametrize("told", ["", "[]", "{}", '{"usage": null}', NO_CHOICE])
+def test_an_answer_without_tokens_or_text_is_none(told: str) -> None:
     answer = httpx.Response(200, text=told)
 
     async def shoot() -> load.Shot:
@@ -104,7 +105,8 @@ def test_an_answer_that_counts_no_tokens_is_none(told: str) -> None:
 def test_the_key_is_sent_where_there_is_one(picture: Path) -> None:
     body = load.body(picture, toys.vlm(), 40)
     with ScriptedVllm(Said("A page."), model=Model(api_key="sesame")) as server:
-        assert load.fire(server.url, [body], 1).shots[0].error == "HTTP 401"
+        with pytest.raises(EngineUnavailable, match="HTTP 401"):
+            load.fire(server.url, [body], 1)
         assert load.fire(server.url, [body], 1, "sesame").failed == 0
 
 
@@ -145,6 +147,16 @@ def test_plain_transformers_stand_beside_as_many_requests_at_once_as_far_as_they
     one, two = sweep.beside([{"in_flight": n, "pages_per_s": 2.0 * n} for n in (1, 2)], plain)
     assert (one["plain_pages_per_s"], one["times_plain"]) == (0.5, 4.0)
     assert two == {"in_flight": 2, "pages_per_s": 4.0}
+
+
+def test_a_server_that_goes_away_ends_a_sweep_and_what_was_measured_is_kept(picture: Path) -> None:
+    body = load.body(picture, toys.vlm(), 40)
+    with ScriptedVllm(Said("A page.")) as server:
+        rows = sweep.sweep(server.url, [body] * 8, [1, 2])
+        kept = [next(rows)]
+    with pytest.raises(EngineUnavailable, match="ConnectError"):
+        kept += rows
+    assert [row["failed"] for row in kept] == [0]
 
 
 def test_a_server_that_answers_nothing_ends_a_benchmark_with_the_reason(picture: Path) -> None:
