@@ -3,6 +3,7 @@
 import io
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,14 +33,19 @@ class Scan(NamedTuple):
     grey: Image.Image
     is_colour: bool
 
-    def draw(self, size: tuple[int, int]) -> Image.Image:
-        """The page at another size: L, or YCbCr as it is in the file."""
-        bright = _resized(self.grey, size)
-        return Image.merge("YCbCr", (bright, *_colours(self.data, size))) if self.is_colour else bright
-
     def look(self, size: tuple[int, int]) -> Image.Image:
-        """The same in grey, for a third of the price."""
+        """The page at another size in grey, for a third of the price of the whole."""
         return _resized(self.grey, size)
+
+    def drawn(self, bright: Image.Image) -> Image.Image:
+        """The whole page as large as it was looked at: L, or YCbCr as it is in the file."""
+        if not self.is_colour:
+            return bright
+        return Image.merge("YCbCr", (bright, *_colours(self.data, bright.size)))
+
+    def print_(self, width: float, height: float) -> Print:
+        """What is printed on a page of so many points that shows nothing else."""
+        return Print((), 1.0, max(self.grey.width / width, self.grey.height / height))
 
 
 class Drawable(NamedTuple):
@@ -84,34 +90,61 @@ def of_pdf(path: Path, page_no: int, recipe: Recipe, passwords: tuple[str, ...])
     width, height = pdf.page_size(path, page_no, passwords)
 
     def draw(scale: float) -> Image.Image:
-        scales = (scale, scale)
         if recipe.grid_px > 1:
-            size = sizing.on_grid(width, height, scale, recipe)
-            scales = size[0] / width, size[1] / height
+            return drawn(sizing.on_grid(width, height, scale, recipe))
+        return pdf.render(path, page_no, (scale, scale), passwords, annotations=recipe.annotations)
+
+    def drawn(size: tuple[int, int]) -> Image.Image:
+        scales = size[0] / width, size[1] / height
         return pdf.render(path, page_no, scales, passwords, annotations=recipe.annotations)
 
-    print_ = pdf.printed(path, page_no, passwords) if look.is_asked(recipe) else None
+    scan = _scan(pdf.whole_jpeg(path, page_no, passwords))
+    print_: Print | None = None
+    if look.is_asked(recipe):
+        print_ = scan.print_(width, height) if scan else pdf.printed(path, page_no, passwords)
     natural = ceiling = _MAX_DPI / 72
     if print_ and print_.density:
         natural = min(ceiling, max(print_.density, _wanted(width, height, recipe)))
     page = Drawable(width, height, 1.0, ceiling, natural, _LOW_DPI / 72, draw, draw, print_)
-    if print_ and not print_.density:
-        return page
-    scan = _scan(pdf.whole_jpeg(path, page_no, passwords))
-    return _of_scan(page, scan, recipe) if scan else page
+    if scan:
+        return _of_scan(page, scan, recipe)
+    density = print_.density if print_ else None
+    is_drawn_often = recipe.resolution == "legible" and not page.is_large
+    if density and is_drawn_often and pdf.is_upright_picture(path, page_no, passwords):
+        return _of_picture(page, drawn((round(width * density), round(height * density))), recipe)
+    return page
 
 
 def _of_scan(page: Drawable, scan: Scan, recipe: Recipe) -> Drawable:
     """The same page, drawn by Pillow, whose decoder takes a third of the time of MuPDF's."""
+    looked = lru_cache(maxsize=1)(scan.look)
 
-    def size(scale: float) -> tuple[int, int]:
-        if recipe.grid_px > 1:
-            return sizing.on_grid(page.width, page.height, scale, recipe)
-        return math.ceil(page.width * scale), math.ceil(page.height * scale)
+    def at(scale: float) -> Image.Image:
+        return looked(_size(page, scale, recipe))
 
-    return page._replace(
-        draw=lambda scale: scan.draw(size(scale)), look=lambda scale: scan.look(size(scale)), scan=scan
-    )
+    return page._replace(draw=lambda scale: scan.drawn(at(scale)), look=at, scan=scan)
+
+
+def _of_picture(page: Drawable, whole: Image.Image, recipe: Recipe) -> Drawable:
+    """The same page, which was drawn with as many pixels as its picture has, scaled by Pillow.
+
+    MuPDF decodes the picture anew for each drawing, and takes longer to enlarge it, as softly.
+    """
+
+    def draw(scale: float) -> Image.Image:
+        return _resized(whole, _size(page, scale, recipe), Image.Resampling.BILINEAR)
+
+    def look_at(scale: float) -> Image.Image:
+        return _resized(grey, _size(page, scale, recipe), Image.Resampling.BILINEAR)
+
+    grey = whole.convert("L")
+    return page._replace(draw=draw, look=draw if whole.mode == "L" else look_at)
+
+
+def _size(page: Drawable, scale: float, recipe: Recipe) -> tuple[int, int]:
+    if recipe.grid_px > 1:
+        return sizing.on_grid(page.width, page.height, scale, recipe)
+    return math.ceil(page.width * scale), math.ceil(page.height * scale)
 
 
 def _scan(data: bytes | None) -> Scan | None:
@@ -153,10 +186,11 @@ def _colours(data: bytes, size: tuple[int, int]) -> list[Image.Image]:
     ]
 
 
-def _resized(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
+def _resized(
+    picture: Image.Image, size: tuple[int, int], enlarging: Image.Resampling = Image.Resampling.BICUBIC
+) -> Image.Image:
     # Of those that keep thin strokes it takes half the time; enlarged they would become steps.
-    is_less = size[0] <= picture.width
-    return picture.resize(size, Image.Resampling.HAMMING if is_less else Image.Resampling.BICUBIC)
+    return picture.resize(size, Image.Resampling.HAMMING if size[0] <= picture.width else enlarging)
 
 
 def of_picture(path: Path, media_type: MediaType, page_no: int, recipe: Recipe) -> Drawable:

@@ -111,6 +111,16 @@ def whole_jpeg(path: Path, page_no: int, passwords: tuple[str, ...]) -> bytes | 
             return None
 
 
+def is_upright_picture(path: Path, page_no: int, passwords: tuple[str, ...]) -> bool:
+    """Whether a page shows one picture and its edges are upright, whatever it is coded in.
+
+    Raises DocumentRejected (corrupt).
+    """
+    with _damaged():
+        page, _ = load(_document(path, passwords), page_no)
+        return pdf_scans.is_upright_picture(page)
+
+
 def render(
     path: Path, page_no: int, scales: tuple[float, float], passwords: tuple[str, ...], *, annotations: bool
 ) -> Image.Image:

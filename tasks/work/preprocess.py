@@ -153,7 +153,8 @@ def _reused(
     ratio = choice.scale / drawn[1]
     if seen.ink and seen.ink.is_blank:
         return drawn
-    if source.scan:
+    if source.look is not source.draw:
+        # Looked at in grey.
         return None
     # Straightening resamples it in any case.
     if 0.8 < ratio < 1.02 if seen.skew else 0.999 < ratio < 1.001:

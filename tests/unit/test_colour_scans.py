@@ -59,7 +59,7 @@ def test_a_colour_scan_is_scaled_as_if_it_were_taken_apart_into_red_green_and_bl
     assert scan is not None
     with Image.open(io.BytesIO(data)) as whole:
         expected = drawable._resized(whole, size)
-    away = np.abs(np.asarray(scan.draw(size).convert("RGB"), float) - np.asarray(expected, float))
+    away = np.abs(np.asarray(scan.drawn(scan.look(size)).convert("RGB"), float) - np.asarray(expected, float))
     assert away.mean() < 1.5
     assert np.quantile(away, 0.99) < 20
 

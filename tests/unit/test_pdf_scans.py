@@ -61,7 +61,16 @@ def _key(name: str, value: str) -> Callable[[Any], None]:
     return lambda page: page.parent.xref_set_key(page.get_images()[0][0], name, value)
 
 
-@pytest.mark.parametrize("change", [lambda _: None, _hidden, _said(b"/Perceptual ri")])
+def _below(page: Any) -> None:
+    page.insert_text((50, 50), "A layer of recognised words", overlay=False)
+
+
+def _then_set(page: Any) -> None:
+    document = page.parent
+    document.update_stream(page.get_contents()[-1], page.read_contents() + b" /GS1 gs h")
+
+
+@pytest.mark.parametrize("change", [lambda _: None, _hidden, _below, _then_set, _said(b"/Perceptual ri")])
 def test_a_page_that_is_a_jpeg_is_known_and_its_text_layer_does_not_matter(
     tmp_path: Path, change: Callable[[Any], object]
 ) -> None:
@@ -80,6 +89,8 @@ def test_a_page_that_is_a_jpeg_is_known_and_its_text_layer_does_not_matter(
         _said(b"0 0 100 100 re W n"),
         _said(b"BT 7 Tr /F1 12 Tf (cut) Tj ET"),
         _said(b"BT (never ended) Tj"),
+        _said(b"BT /GS0 gs ET"),
+        _said(b"0 0 100 100 re f"),
         _said(b"q " * 200_000 + b"Q " * 200_000),
         _said(b"/GS0 gs"),
         _said(b"-1 0 0 1 612 0 cm"),
@@ -93,6 +104,16 @@ def test_a_page_that_shows_its_jpeg_otherwise_or_more_than_that_is_drawn(
     tmp_path: Path, change: Callable[[Any], object]
 ) -> None:
     assert _jpeg(_page(tmp_path, change)) is None
+
+
+def test_a_picture_is_upright_unless_it_is_askew_or_one_of_two(tmp_path: Path) -> None:
+    def is_upright(change: Callable[[Any], object]) -> bool:
+        return pdf.is_upright_picture(_page(tmp_path, change), 1, ())
+
+    assert is_upright(lambda _: None)
+    assert is_upright(lambda page: page.set_rotation(90))
+    assert not is_upright(_said(b"0.998 0.05 -0.05 0.998 0 0 cm"))
+    assert not is_upright(lambda page: page.insert_image((0, 0, 50, 50), pixmap=page.get_pixmap(dpi=30)))
 
 
 def test_other_pictures_and_other_pages_are_no_jpeg(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from models.page import PageImage
 from models.recipe import Recipe
 from tasks.work import drawable, pdf
 from tasks.work.preprocess import preprocess_page
+from tasks.work.store import Store
 from tests import factories
 from tests.unit import prints
 
@@ -107,3 +108,18 @@ def test_a_blank_sheet_is_drawn_once(tmp_path: Path, drawn: list[int]) -> None:
 def test_a_fixed_size_is_drawn_whatever_the_scan_has(tmp_path: Path) -> None:
     made = _made(tmp_path, factories.scan_pdf(_photo(600, 800), dpi=72), Recipe(deskew=True))
     assert (made.height_px, made.reason) == (1540, "fixed")
+
+
+def test_a_picture_that_is_no_jpeg_is_decoded_once_for_all_sizes(tmp_path: Path, drawn: list[int]) -> None:
+    sheet = prints.page(size_px=26, width=1240, height=1754)
+    made = _made(tmp_path, factories.scan_pdf(sheet, dpi=150, form="PNG"))
+    assert drawn == [1754, 1820, made.height_px]
+
+
+def test_a_coloured_picture_is_looked_at_in_grey_and_stays_coloured(tmp_path: Path) -> None:
+    sheet = prints.page(size_px=26, width=1240, height=1754).convert("RGB")
+    sheet.paste((200, 20, 20), (100, 100, 300, 200))
+    made = _made(tmp_path, factories.scan_pdf(sheet, dpi=150, form="PNG"))
+    with Image.open(Store(tmp_path / "store").path(made.sha256, made.suffix)) as stored:
+        red, green, _ = stored.getpixel((int(200 / 1240 * stored.width), int(150 / 1754 * stored.height)))
+    assert (red, green) == pytest.approx((200, 20), abs=12)
