@@ -74,7 +74,8 @@ FP8_CACHE = ServeFlag(
     flag="--kv-cache-dtype fp8",
     state="option",
     option="fp8-cache",
-    about="Keys and values as 8-bit floats: twice as many pages at once; accuracy has to be measured.",
+    about="Keys and values as 8-bit floats: twice as many pages at once, for where memory is short: each is "
+    "slower; accuracy has to be measured.",
 )
 AWQ = ServeFlag(
     flag="--quantization awq_marlin",
