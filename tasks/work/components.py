@@ -33,6 +33,18 @@ def glyphs(found: Boxes, height: int) -> Boxes:
     return result
 
 
+def turned(found: Boxes, size: tuple[int, int], degrees: int) -> Boxes:
+    """Boxes on a picture of `size` (width, height) where they lie once it is turned clockwise by quarters."""
+    width, height = size
+    left, top, right, bottom = found.T
+    ways = {
+        90: (height - bottom, left, height - top, right),
+        180: (width - right, height - bottom, width - left, height - top),
+        270: (top, width - right, bottom, width - left),
+    }
+    return np.stack(ways[degrees], axis=1) if degrees else found
+
+
 def _runs(ink: Mask) -> tuple[Boxes, Boxes, Boxes]:
     """Row, start and end of every unbroken run of ink along a row, in reading order."""
     width = ink.shape[1] + 2

@@ -53,22 +53,25 @@ def has_pictures(print_: Print) -> bool:
     return print_.pictures >= _PICTURED
 
 
-def at_picture(picture: Image.Image, recipe: Recipe, turn: int | None = None) -> Look:
-    """What a picture of a page (L or RGB) tells, in its pixels; `turn` where it is known from another one."""
+def at_picture(
+    picture: Image.Image, recipe: Recipe, turn: int | None = None, ink: blank.Ink | None = None
+) -> Look:
+    """What a picture of a page (L or RGB) tells, in its pixels; `turn` and `ink` where others told them."""
     grey = picture.convert("L")
-    found, ink = blank.ink_and_marks(grey)
+    found, marks = (ink, blank.marks(grey)) if ink else blank.ink_and_marks(grey)
     if found.is_blank:
         return Look(ink=found)
-    letters = components.glyphs(components.boxes(ink), ink.shape[0])
+    pieces = components.boxes(marks)
+    letters = components.glyphs(pieces, grey.height)
     x_height = legibility.of_letters(letters, grey.size)
     if turn is None and recipe.orient:
-        turn = orientation.turn_of(grey, ink, is_print=not legibility.is_disorder(letters, x_height))
+        turn = orientation.turn_of(grey, marks, is_print=not legibility.is_disorder(letters, x_height))
     if turn:
-        ink = np.rot90(ink, -turn // 90)
-        letters = components.glyphs(components.boxes(ink), ink.shape[0])
-    skew = deskew.skew_of(ink, letters) if recipe.deskew else 0.0
+        marks, pieces = np.rot90(marks, -turn // 90), components.turned(pieces, grey.size, turn)
+        letters = components.glyphs(pieces, marks.shape[0])
+    skew = deskew.skew_of(marks, letters) if recipe.deskew else 0.0
     if turn or skew:
-        x_height = legibility.of_letters(deskew.levelled(letters, skew), (ink.shape[1], ink.shape[0]))
+        x_height = legibility.of_letters(deskew.levelled(letters, skew), (marks.shape[1], marks.shape[0]))
     return Look(turn or 0, skew, x_height, found, len(letters))
 
 

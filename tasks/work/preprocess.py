@@ -108,7 +108,7 @@ def _plan(source: Drawable, recipe: Recipe) -> _Plan:
     needs_picture = recipe.resolution == "legible" and source.print_ and look.has_pictures(source.print_)
     if typed and not needs_picture:
         return _Plan(_choice(source, recipe, typed), typed, "layer")
-    seen, drawn = _seen(source, recipe)
+    seen, drawn = _seen(source, recipe, typed.turn if typed else None)
     told_by = "pixels"
     if typed:
         is_smaller = seen.x_height and typed.x_height and seen.x_height < typed.x_height
@@ -118,19 +118,22 @@ def _plan(source: Drawable, recipe: Recipe) -> _Plan:
     return _Plan(choice, seen, told_by, _reused(drawn, source, recipe, choice, seen))
 
 
-def _seen(source: Drawable, recipe: Recipe) -> tuple[Look, tuple[Image.Image, float]]:
-    """What a picture of the page tells, with x-height in units; the picture and its scale."""
+def _seen(source: Drawable, recipe: Recipe, turn: int | None) -> tuple[Look, tuple[Image.Image, float]]:
+    """What a picture of the page tells, with x-height in units; the picture and its scale.
+
+    `turn`: where its type tells it.
+    """
     fixed = _choice(source, recipe.model_copy(update={"resolution": "fixed"}), Look()).scale
     first = min(fixed, source.natural * _LOOK_ZOOM, _LOOK_PX / max(source.width, source.height))
     full = fixed if recipe.resolution == "fixed" else min(fixed, max(source.natural, first))
     is_two = recipe.resolution == "legible" and full > _MUCH * first and not source.is_giant
     scales = [first, full] if is_two else [full]
-    turn: int | None = None
+    ink: blank.Ink | None = None
     for scale in scales:
         drawn = source.look(scale)
-        seen = look.at_picture(drawn, recipe, turn)
-        # Where print was seen, a larger picture tells nothing more of its turn.
-        turn = seen.turn if seen.x_height else None
+        seen = look.at_picture(drawn, recipe, turn, ink)
+        # Where print was seen, a larger picture tells nothing more of its turn; nor of ink, in any case.
+        turn, ink = seen.turn if seen.x_height else turn, seen.ink
         is_seen = seen.letters < _FEW_LETTERS or (seen.x_height or 0) >= _SMALL_PX
         if is_seen or recipe.resolution != "legible":
             break

@@ -1,9 +1,10 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tasks.work.components import Boxes, Mask, boxes, glyphs
+from tasks.work.components import Boxes, Mask, boxes, glyphs, turned
 
 
 def _mask(*rows: str) -> Mask:
@@ -58,3 +59,10 @@ def test_spots_rules_and_pictures_are_no_letters() -> None:
     others = [(0, 0, 1, 1), (0, 50, 500, 53), (100, 100, 400, 400), (5, 5, 7, 90)]
     found = glyphs(np.array([letter, word, *others]), height=1000)
     assert _sorted(found) == [letter, word]
+
+
+@pytest.mark.parametrize("degrees", [0, 90, 180, 270])
+def test_boxes_turned_are_those_of_the_turned_picture(degrees: int) -> None:
+    ink = np.random.default_rng(3).random((40, 70)) < 0.2
+    again = boxes(np.rot90(ink, -degrees // 90))
+    assert _sorted(turned(boxes(ink), (70, 40), degrees)) == _sorted(again)

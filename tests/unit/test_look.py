@@ -97,6 +97,13 @@ def test_a_turn_that_is_known_is_not_looked_for(monkeypatch: pytest.MonkeyPatch)
     assert seen.letters > 100
 
 
+def test_ink_that_is_known_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(look.blank, "ink_and_marks")
+    seen = look.at_picture(prints.page(), Recipe(), ink=(known := Ink(0.125, is_blank=False)))
+    assert seen.ink == known
+    assert seen.letters > 100
+
+
 @pytest.mark.slow
 def test_only_what_was_asked_for_is_looked_for() -> None:
     sheet = prints.slanted(prints.page(), 2.0).rotate(180)
@@ -120,13 +127,14 @@ def test_a_page_whose_content_is_damaged_is_looked_at_as_a_picture(tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_the_smaller_of_type_and_figure_decides(tmp_path: Path) -> None:
-    """Through preprocess: a figure with small print in a page of large type."""
+def test_the_smaller_of_type_and_figure_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through preprocess: a figure with small print in a page of large type, which tells the turn of both."""
+    monkeypatch.delattr(look.orientation, "turn_of")
     with pymupdf.open(stream=pages.born_digital()) as document:  # type: ignore[no-untyped-call]
         figure = prints.page(size_px=16, lines=24, height=800)
         document[0].insert_image((60, 300, 540, 652), stream=factories.picture_bytes(figure))
         path = factories.write(tmp_path / "page.pdf", bytes(document.tobytes()))
-    recipe = Recipe(resolution="legible", x_height_px=10)
+    recipe = Recipe(resolution="legible", x_height_px=10, orient=True)
     made = preprocess_page(path, MediaType.PDF, 1, recipe, tmp_path / "store")
     assert made.reason == "legible-pixels"
     # 1,089 px of the figure lie on 480 points; its letters are 8.6 px high.
