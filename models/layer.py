@@ -6,12 +6,13 @@ kilobytes: about a sixth of jsonb. It is never searched in SQL.
 
 import zlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import orjson
 
 from models.geometry import Box
-from models.page import Word
+from models.page import PageFacts, Word
 
 _FAR = 1e9
 """Points. What a broken matrix puts at infinity stands here."""
@@ -22,6 +23,15 @@ class PackedLayer(NamedTuple):
 
     data: bytes
     chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class SplitPages:
+    """Some pages of a document, and their text layers by page number."""
+
+    pages: tuple[PageFacts, ...]
+    """Without words."""
+    layers: dict[int, PackedLayer]
 
 
 def pack(words: Iterable[Word]) -> PackedLayer:

@@ -19,7 +19,6 @@ from tasks.requests import request_of
 from tasks.validate import judge
 from tasks.work.custom import find_profile
 from tasks.work.ladder import FIRST, Step
-from tasks.work.regions_asked import joined_regions
 
 log = logging.getLogger(__name__)
 
@@ -146,7 +145,7 @@ class Desk:
     def _judge(self, page: PageInHand) -> None:
         self.hand.recall(page)
         started = time.perf_counter()
-        reading = joined_regions(page.parts, [page.answers[place] for place in sorted(page.answers)])
+        reading = _joined(page)
         profile = find_profile(page.profile, self._mill.settings) if page.engine else self._mill.profile
         result = judge(page.item, page.first, reading, profile)
         judging_s = time.perf_counter() - started
@@ -193,6 +192,16 @@ class Desk:
     def _end(self, page: PageInHand, how: Ended) -> None:
         self.hand.drop(page)
         self.ended.append(how)
+
+
+def _joined(page: PageInHand) -> Reading:
+    """The reading of the step, from those of its parts."""
+    if len(page.parts) == 1 and page.parts[0].region is None:
+        return page.answers[0]
+    # With what cuts regions out: nearly all pages are read in one.
+    from tasks.work.regions_asked import joined_regions  # noqa: PLC0415
+
+    return joined_regions(page.parts, [page.answers[place] for place in sorted(page.answers)])
 
 
 def _place(page: PageInHand) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from db import pages
 from models.claim import Claim
@@ -17,10 +18,19 @@ from tasks.mill import Mill
 from tasks.places import read_in_child
 from tasks.work.clock import Timed
 from tasks.work.custom import find_profile
+from tasks.work.elsewhere import Elsewhere
 from tasks.work.ladder import Step, next_step, steps_of, trial_of
-from tasks.work.regions_asked import by_regions
-from tasks.work.rungs import drawn_larger, layer_reading, variants
-from tasks.work.variants import retouch
+
+if TYPE_CHECKING:
+    from tasks.work.regions_asked import by_regions
+    from tasks.work.rungs import drawn_larger, layer_reading, variants
+    from tasks.work.variants import retouch
+else:
+    by_regions = Elsewhere("tasks.work.regions_asked", "by_regions")
+    drawn_larger = Elsewhere("tasks.work.rungs", "drawn_larger")
+    layer_reading = Elsewhere("tasks.work.rungs", "layer_reading")
+    variants = Elsewhere("tasks.work.rungs", "variants")
+    retouch = Elsewhere("tasks.work.variants", "retouch")
 
 log = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ALL_COMPLETED, Future, wait
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from db import pages, timings
 from models.claim import Claim, Failure
@@ -18,7 +18,12 @@ from tasks.mill import Mill
 from tasks.places import read_in_child
 from tasks.policies import cache_key, perform, stage_task
 from tasks.work.clock import Timed
-from tasks.work.preprocess import preprocess_page
+from tasks.work.elsewhere import Elsewhere
+
+if TYPE_CHECKING:
+    from tasks.work.preprocess import preprocess_page
+else:
+    preprocess_page = Elsewhere("tasks.work.preprocess", "preprocess_page")
 
 _GROUP_PAGES, _GROUP_S = 32, 5.0
 """Images are committed so many at a time, or what has been made in so many seconds: reading begins with them,

@@ -1,12 +1,13 @@
 """Stage split: take documents apart into pages, in killable children, a slice of pages at a time."""
 
 from concurrent.futures import Future
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from db import documents, pages, timings
 from models.claim import Claim
 from models.document import DocumentFacts
 from models.errors import Code, TransientError
+from models.layer import SplitPages
 from models.stage import Stage
 from models.work import DocumentToSplit
 from tasks.ledger import failure_of, is_of_machine, settle, stage_run
@@ -14,9 +15,15 @@ from tasks.manifest import Entry, Manifest, Refusal, entries_of
 from tasks.mill import Mill
 from tasks.places import read_in_child
 from tasks.policies import cache_key, perform, stage_task
-from tasks.work import split
 from tasks.work.clock import Timed
-from tasks.work.layers import SplitPages, split_packed
+from tasks.work.elsewhere import Elsewhere
+
+if TYPE_CHECKING:
+    from tasks.work.layers import split_packed
+    from tasks.work.split import open_document
+else:
+    split_packed = Elsewhere("tasks.work.layers", "split_packed")
+    open_document = Elsewhere("tasks.work.split", "open_document")
 
 _SLICE_PAGES = 64
 
@@ -53,7 +60,7 @@ def open_documents(
     futures: dict[str, Future[Timed[DocumentFacts]] | Refusal] = {}
     for item in items:
         try:
-            futures[item.sha256] = _in_child(mill, item, split.open_document, mill.passwords())
+            futures[item.sha256] = _in_child(mill, item, open_document, mill.passwords())
         except TransientError as error:
             futures[item.sha256] = Refusal.of(error)
     return OpenedDocuments(run_id=mill.run_id, entries=entries_of(futures, mill.stopping))

@@ -2,15 +2,16 @@
 
 import re
 from dataclasses import replace
-
-from PIL import Image
+from typing import TYPE_CHECKING
 
 from models.engine import OcrRequest
 from models.notes import SCRIPT_UNSUPPORTED
 from models.profile import Profile
 from models.reading import Reading, ReadingSource
-from tasks.work import textlayer
 from tasks.work.metrics import agreement
+
+if TYPE_CHECKING:
+    from tasks.work.textlayer import Layer
 
 # They write the whole page; other tasks tell a part of it, or about it.
 _OF_THE_PAGE = frozenset({"markdown", "chandra", "chandra-2"})
@@ -36,6 +37,8 @@ def compared(reading: Reading, request: OcrRequest, profile: Profile) -> Reading
     if layer is None:
         return reading
     if layer.fault:
+        from tasks.work import textlayer  # noqa: PLC0415
+
         return replace(reading, notes=(*reading.notes, textlayer.REJECTED + layer.fault))
     notes = (*reading.notes, SCRIPT_UNSUPPORTED) if layer.is_foreign else reading.notes
     return replace(reading, layer_agreement=agreement(layer.text, said), notes=notes)
@@ -50,7 +53,12 @@ def _is_of_the_page(request: OcrRequest, profile: Profile) -> bool:
     return task == first or task.parser in _OF_THE_PAGE
 
 
-def _layer(request: OcrRequest, profile: Profile) -> textlayer.Layer | None:
+def _layer(request: OcrRequest, profile: Profile) -> "Layer | None":
+    # With what looks at pictures: most layers say what was read.
+    from PIL import Image  # noqa: PLC0415
+
+    from tasks.work import textlayer  # noqa: PLC0415
+
     try:
         with Image.open(request.path) as picture:
             # Only ink is looked at: a JPEG's colours need not be decoded.

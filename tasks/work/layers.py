@@ -1,22 +1,12 @@
 """Pages of a document with their text layers packed in the child, where they are found."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from models.document import MediaType
-from models.layer import PackedLayer, pack
-from models.page import PageFacts
+from models.layer import SplitPages, pack
 from tasks.work import split
-
-
-@dataclass(frozen=True, slots=True)
-class SplitPages:
-    """Some pages, and their text layers by page number."""
-
-    pages: tuple[PageFacts, ...]
-    """Without words."""
-    layers: dict[int, PackedLayer]
 
 
 def split_packed(

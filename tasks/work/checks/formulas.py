@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from pylatexenc.latexwalker import LatexWalker, LatexWalkerParseError, get_default_latex_context_db
-
 from models.reading import BlockType
 from tasks.work.checks.case import Case, Sighting
 
@@ -46,6 +44,9 @@ def fault_of(latex: str, *, parse: bool = True) -> str:
     fault = _counted(latex)
     if fault or not parse:
         return fault
+    # For pages with formulas: it takes 40 ms to load.
+    from pylatexenc.latexwalker import LatexWalker, LatexWalkerParseError  # noqa: PLC0415
+
     try:
         text = _PERCENT.sub(r"\\%", latex)
         LatexWalker(text, latex_context=_context(), tolerant_parsing=False).get_latex_nodes()
@@ -95,4 +96,6 @@ def _formulas(case: Case) -> Iterator[str]:
 
 @cache
 def _context() -> object:
+    from pylatexenc.latexwalker import get_default_latex_context_db  # noqa: PLC0415
+
     return get_default_latex_context_db()

@@ -3,8 +3,6 @@
 import threading
 from collections import Counter
 
-import py3langid
-
 from models.limits import CheckLimits
 from models.reading import ReadingSource
 from models.text import CJK_SCRIPTS, scripts
@@ -40,6 +38,8 @@ def language_of(text: str, limits: CheckLimits) -> str:
     if letters < limits.language_letters / (_DENSE if is_dense else 1):
         return ""
     with _ONE_AT_A_TIME:
+        import py3langid  # noqa: PLC0415 (with numpy, and most runs need no language)
+
         return str(py3langid.classify(sample)[0])
 
 

@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count, pairwise
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from models.limits import CheckLimits
 from models.reading import Block, BlockType
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 # A loop repeats its own text: a sample of so many characters stands there again, so often that it is enough
 # to look at the first places.
@@ -61,6 +63,8 @@ def longest_runs(text: str, periods: Iterable[int]) -> list[Run]:
 
     A unit that is itself a shorter one repeated is left out: it would make sentences of form boxes.
     """
+    import numpy as np  # noqa: PLC0415 (honest text has no periods)
+
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     found = []
     for period in periods:
@@ -122,11 +126,14 @@ def _flat(text: str, limits: CheckLimits) -> str:
 
 
 def _runs(flat: str, limits: CheckLimits) -> list[Run]:
-    return longest_runs(flat, periods_in(flat, limits.loop_period_chars))
+    periods = periods_in(flat, limits.loop_period_chars)
+    return longest_runs(flat, periods) if periods else []
 
 
-def _longest_true(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
+def _longest_true(flags: "npt.NDArray[np.bool_]") -> tuple[int, int]:
     """Start and length of the longest stretch of True."""
+    import numpy as np  # noqa: PLC0415
+
     breaks = np.flatnonzero(~flags)
     edges = np.concatenate(([-1], breaks, [len(flags)]))
     lengths = np.diff(edges) - 1

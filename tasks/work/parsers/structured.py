@@ -5,10 +5,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import jsonschema
-from referencing import Registry
-from referencing.exceptions import Unresolvable
-
 from models.geometry import Box
 from models.notes import SCHEMA_MISMATCH
 from models.reading import Block, BlockType
@@ -52,6 +48,11 @@ def _keeps_to(value: Any, schema: str) -> bool:
     """Whether a value keeps to a schema; nothing is fetched for one that refers to others."""
     if not schema:
         return True
+    # Few pages are asked for with a schema; what it takes to check one is loaded in 60 ms.
+    import jsonschema  # noqa: PLC0415
+    from referencing import Registry  # noqa: PLC0415
+    from referencing.exceptions import Unresolvable  # noqa: PLC0415
+
     try:
         wanted = json.loads(schema)
         jsonschema.Draft202012Validator.check_schema(wanted)

@@ -4,8 +4,6 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-import json_repair
-
 from models.notes import JSON_REPAIRED, UNPARSABLE
 from tasks.work.repair.answers import unfenced
 
@@ -54,6 +52,8 @@ def _strict(text: str) -> Any:
 
 def _lenient(text: str) -> dict[str, Any] | list[Any] | None:
     try:
+        import json_repair  # noqa: PLC0415 (for answers that are broken)
+
         value = json_repair.loads(text, skip_json_loads=True)
     except (ValueError, RecursionError):
         return None

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from PIL import Image
-
 from models.engine import OcrRequest
 from models.errors import Code, PageFailed, PictureGone
 from models.geometry import Transform
@@ -40,6 +38,8 @@ class Picture:
 
     def resized(self, width_px: int, height_px: int) -> "Picture":
         """Resampled to a size. Raises PageFailed (ocr-failed) when it cannot be decoded."""
+        from PIL import Image  # noqa: PLC0415 (hardly any page has to be scaled here)
+
         size = max(1, width_px), max(1, height_px)
         try:
             with Image.open(io.BytesIO(self.data)) as image:
@@ -62,6 +62,8 @@ def load(request: OcrRequest) -> Picture:
 
 def load_other(path: Path) -> Picture:
     """A further picture of a comparison."""
+    from PIL import Image  # noqa: PLC0415
+
     data = _read(path)
     with Image.open(io.BytesIO(data)) as image:
         width, height = image.size
