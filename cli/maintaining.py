@@ -5,7 +5,7 @@ from rich.console import Console
 from cli.exits import Exit
 from cli.output import console, print_json, table
 from cli.words import duration, plural
-from flows.maintain import run_maintenance
+from flows.upkeep import run_maintenance
 from models.invariant import Upkeep
 from models.settings import Settings
 

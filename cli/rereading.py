@@ -18,7 +18,7 @@ from cli.session import connected
 from cli.words import plural
 from db import backfills
 from db.engine import open_database
-from flows.backfill import run_backfill
+from flows.backfilling import run_backfill
 from flows.local import has_server
 from models.backfill import Backfill, Standing, Wish
 from models.settings import Settings

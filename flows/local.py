@@ -50,7 +50,7 @@ def run_ingest(
     paths = [normal(root) for root in roots]
     # Whoever types a command has the files ready.
     if not has_server():
-        with _called(settings, started, stop) as ids:
+        with called(settings, started, stop) as ids:
             read_in(paths, profile, options, jobs, Wish(settle_s=0.0))
         return ids[-1]
     from flows.ingest import ingest  # noqa: PLC0415 (with Prefect, a second of CPU)
@@ -66,7 +66,7 @@ def call(
     started: Callable[[int], None] = lambda _: None,
     stop: threading.Event | None = None,
 ) -> int:
-    """Run a flow for somebody who waits for it; the id of its run, however that ended.
+    """Run a flow of the named server for somebody who waits for it; the id of its run, however that ended.
 
     What stopped it for good is raised, and before it starts what `check_named_server` raises. A state of the
     flow's own choice is for the screen: who waits here looks into the ledger.
@@ -75,11 +75,10 @@ def call(
 
     from flows.installation.api import check_named_server  # noqa: PLC0415
 
-    if has_server():
-        check_named_server()
-    with _called(settings, started, stop) as ids:
+    check_named_server()
+    with called(settings, started, stop) as ids:
         try:
-            (flow if has_server() else flow.fn)(**given)
+            flow(**given)
         except (FailedRun, CancelledRun):
             if not ids:
                 raise
@@ -87,7 +86,7 @@ def call(
 
 
 @contextmanager
-def _called(
+def called(
     settings: Settings, started: Callable[[int], None], stop: threading.Event | None
 ) -> Iterator[list[int]]:
     """The body's runs have a caller; the ids of those that began."""

@@ -9,7 +9,6 @@ from db import retries
 from db.engine import open_database
 from flows.lines import ocr_lines, split_lines
 from flows.opening import CALLER, Caller, open_mill
-from flows.waking import SCHEDULED, check_drains, wake
 from models.review import Asked, Decision, PageRef, Retried
 from models.settings import Settings
 from models.stage import Stage
@@ -45,6 +44,9 @@ def retry(
     if profile or options:
         groups = {profile or next(iter(groups)): list(pages)}
     if not here:
+        # With Prefect's client.
+        from flows.waking import SCHEDULED, check_drains  # noqa: PLC0415
+
         for name in groups:
             check_drains(find_profile(name, settings), SCHEDULED)
     done: list[Retried] = []
@@ -68,6 +70,8 @@ def _read(mill: Mill, asked: Sequence[Asked], *, here: bool) -> None:
             lines = [line for line in split_lines() if line.stage is Stage.PREPROCESS]
             drain(mill, [*lines, *ocr_lines(mill.profile)], lambda: not _is_busy(mill, asked))
         return
+    from flows.waking import SCHEDULED, wake  # noqa: PLC0415
+
     wake(mill.profile, SCHEDULED)
     while _is_busy(mill, asked) and not mill.stopping.wait(_LOOK_S):
         pass

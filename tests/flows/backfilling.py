@@ -11,7 +11,8 @@ import pytest
 from pydantic import SecretStr
 
 from flows import opening
-from flows.backfill import backfill, plan
+from flows.backfill import backfill
+from flows.backfilling import plan
 from flows.opening import CALLER, Caller
 from models.backfill import FromStage, Plan, Selection, Wish
 from models.engine import OcrRequest

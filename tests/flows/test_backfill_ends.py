@@ -67,7 +67,7 @@ def test_what_has_not_read_anything_yet_neither_compares_nor_promotes_nor_takes_
     database = again.yard.database
     again.run(everything=True, options=OTHER, promote=True)
     promoted = again.yard.document("a.pdf").edition_id
-    monkeypatch.setattr("flows.backfill.work_off", lambda *_: False)
+    monkeypatch.setattr("flows.backfilling.work_off", lambda *_: False)
     end_of(again, dry_run=False, here=True, again=True)
     (compared,) = work.comparisons(database, None, Selection())
     assert (compared.new_edition, compared.is_shown) == (None, False)

@@ -12,8 +12,9 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 
 from db import tables
-from flows.maintain import maintain, run_maintenance
+from flows.maintain import maintain
 from flows.opening import CALLER, Caller
+from flows.upkeep import run_maintenance
 from models.errors import Code, PageFailed, PermanentError
 from models.settings import Settings
 from models.stage import STAGE_VERSION, Stage

@@ -1,5 +1,7 @@
 """Where Prefect has to be asked whether a server is named, and where nothing could have named one."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,29 @@ def test_a_home_that_is_none_of_ours_is_looked_into(environ: dict[str, str], tmp
     assert not may_name_server(theirs, tmp_path)
     (tmp_path / "theirs" / "profiles.toml").write_text('active = "local"\n')
     assert may_name_server(theirs, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("told", [{}, {"PREFECT_LOCAL_STORAGE_PATH": "/srv/results"}])
+def test_kept_results_are_where_prefect_keeps_them(
+    environ: dict[str, str], tmp_path: Path, told: dict[str, str]
+) -> None:
+    code = (
+        "import sys\nfrom flows.upkeep import kept_results\n"
+        "found, is_asked = kept_results(), 'prefect' in sys.modules\n"
+        "from prefect.settings import get_current_settings\n"
+        "print(found == get_current_settings().results.local_storage_path, is_asked)"
+    )
+    command = [sys.executable, "-c", code]
+    path = {"PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(
+        command, check=True, env=environ | told | path, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["True", str(bool(told))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", ["cli.maintaining", "cli.rereading", "cli.deciding", "cli.ingesting"])
+def test_commands_do_without_prefect_where_no_server_is_named(module: str) -> None:
+    code = f"import sys, {module}\nsys.exit('prefect' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
