@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from db import runs
 from db.engine import open_database
 from flows.telling import tell
-from models.profile import Profile
 from models.recipe import Recipe
 from models.settings import Settings, get_settings
 from models.stage import Outcome
 from tasks.mill import Mill, read_passwords
 from tasks.policies import flow_run_context
+from tasks.requests import check_regions
 from tasks.work import consent
 from tasks.work.custom import find_profile
 from tasks.work.engines import open_engine, servers_for
@@ -52,7 +52,7 @@ def open_mill(
     profile = find_profile(profile_name, settings)
     consent.require(profile, settings)
     recipe = profile.recipe().with_options(options)
-    _check_regions(profile, recipe)
+    check_regions(profile, recipe)
     read_passwords(settings.password_file)
     servers = servers_for(profile, settings)
     engine = open_engine(profile, jobs or settings.jobs, servers) if reads else None
@@ -67,14 +67,6 @@ def open_mill(
         caller.started(run_id)
     with _running(mill, kind):
         yield mill, recipe_id(mill, recipe)
-
-
-def _check_regions(profile: Profile, recipe: Recipe) -> None:
-    if recipe.regions != "off":
-        # With its libraries for pictures, which few runs need so early.
-        from tasks.work import regions_asked  # noqa: PLC0415
-
-        regions_asked.check(profile, recipe)
 
 
 def give_engine(mill: Mill) -> None:

@@ -25,8 +25,8 @@ from models.compare import DocumentComparison, Pair
 from models.errors import Code, ConfigurationError
 from models.recipe import Recipe
 from models.settings import get_settings
+from tasks.requests import check_regions
 from tasks.review import rebuild
-from tasks.work import regions_asked
 from tasks.work.checks import CHECKS
 from tasks.work.comparing import compare_pages
 from tasks.work.custom import find_profile
@@ -44,7 +44,7 @@ def recipe_of(wish: Wish) -> Recipe:
     """
     profile = find_profile(wish.profile, get_settings())
     recipe = profile.recipe().with_options(wish.options)
-    regions_asked.check(profile, recipe)
+    check_regions(profile, recipe)
     return recipe
 
 

@@ -1,6 +1,8 @@
 """What an OCR engine is sent for a page."""
 
 from models.engine import OcrRequest
+from models.profile import Profile
+from models.recipe import Recipe
 from models.work import PageToRead
 from tasks.mill import Mill
 
@@ -17,3 +19,12 @@ def request_of(mill: Mill, item: PageToRead) -> OcrRequest:
         words=() if recipe.text_layer == "ignore" else item.facts.words,
         priority=item.claim.priority,
     )
+
+
+def check_regions(profile: Profile, recipe: Recipe) -> None:
+    """Whether this profile can be asked as the recipe says. Raises as `tasks.work.regions_asked.check`."""
+    if recipe.regions != "off":
+        # With its libraries for pictures: few recipes ask by regions.
+        from tasks.work import regions_asked  # noqa: PLC0415
+
+        regions_asked.check(profile, recipe)
