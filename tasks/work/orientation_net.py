@@ -1,7 +1,8 @@
 """Which way up a picture of a document lies: PaddlePaddle's PP-LCNet_x1_0_doc_ori, run by numpy.
 
-The model is small enough (0.16 G multiplications) that numpy needs some 9 ms a picture on one core; that
-spares every installation an inference library of 70 MB. The weights are Apache-2.0, see weights/README.md.
+The model is small enough (0.16 G multiplications) that numpy needs 9 ms on one core for a picture of
+224 x 224 px; that spares every installation an inference library of 70 MB. The weights are Apache-2.0, see
+weights/README.md.
 Architecture: arXiv 2109.15099.
 """
 
@@ -14,9 +15,6 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
 Array = npt.NDArray[np.float32]
-
-SIDE_PX = 224
-"""Pictures go in so large."""
 
 _WEIGHTS = Path(__file__).parent / "weights" / "doc-ori.npz"
 _MIDDLE_GREY = 0.449
@@ -34,9 +32,10 @@ class _Layer(NamedTuple):
 
 
 def shares(pictures: npt.NDArray[np.uint8]) -> Array:
-    """For grey pictures (n, 224, 224) the probabilities (n, 4) of lying turned by 0, 90, 180, 270 degrees.
+    """For grey pictures (n, side, side) the probabilities (n, 4) of lying turned by 0, 90, 180, 270 degrees.
 
-    Turned clockwise against upright, so by that much against the clock they become upright.
+    The side is a multiple of 32 px; the model was trained on 224. Turned clockwise against upright, so by
+    that much against the clock they become upright.
     """
     first, *layers = _layers()
     found = _swish(_first(pictures.astype(np.float32), first))
@@ -72,7 +71,7 @@ def _laid_out(weights: Array) -> Array:
 def _first(pictures: Array, layer: _Layer) -> Array:
     pictures /= 255
     padded = np.pad(pictures, ((0, 0), (1, 1), (1, 1)), constant_values=_MIDDLE_GREY)
-    half = SIDE_PX // 2
+    half = pictures.shape[1] // 2
     taps = [padded[:, y : y + 2 * half : 2, x : x + 2 * half : 2] for y in range(3) for x in range(3)]
     return _across(np.stack(taps, axis=-1), _Layer(layer.weights.reshape(9, -1), layer.bias))
 

@@ -4,12 +4,14 @@ from PIL import Image
 
 from tasks.work.blank import marks
 from tasks.work.orientation import turn_of
-from tasks.work.orientation_net import SIDE_PX, shares
+from tasks.work.orientation_net import shares
 from tests.unit import pages, prints
 
 pytestmark = pytest.mark.slow
 
 PAGE = prints.page()
+SIDE_PX = 224
+"""Of the pictures that the network was trained on."""
 
 
 def _turn(sheet: Image.Image) -> int:
@@ -54,8 +56,9 @@ def test_the_network_says_shares_of_each_turn() -> None:
     assert found.argmax(axis=1).tolist() == [0, 1, 2, 3]
 
 
-def test_tiles_do_not_look_at_one_another() -> None:
-    tiles = np.random.default_rng(1).integers(0, 256, (3, SIDE_PX, SIDE_PX)).astype(np.uint8)
+@pytest.mark.parametrize("side", [192, SIDE_PX])
+def test_tiles_do_not_look_at_one_another(side: int) -> None:
+    tiles = np.random.default_rng(1).integers(0, 256, (3, side, side)).astype(np.uint8)
     alone = np.concatenate([shares(tile[None]) for tile in tiles])
     assert shares(tiles) == pytest.approx(alone, abs=1e-5)
 
