@@ -67,7 +67,7 @@ def measure(image: Image.Image, *, is_typed: bool = False) -> Ink:
 def ink_and_marks(grey: Image.Image) -> tuple[Ink, Mask]:
     """Both `measure` and `marks` of a picture (L), for the price of one."""
     found = _marks(grey)
-    writing = _without_specks(np.asarray(found) > 0)
+    writing = _without_specks(found)
     return _full(found, _CELL_PX, _INKED_CELL, _OBVIOUS_SHARE) or _measured(writing), writing
 
 
@@ -100,21 +100,21 @@ def _one_in(step: int, size: tuple[int, int]) -> tuple[int, int]:
     return -(-size[0] // step), -(-size[1] // step)
 
 
-def _full(found: Image.Image, cell_px: int, inked: int, obvious: float) -> Ink | None:
+def _full(found: Mask, cell_px: int, inked: int, obvious: float) -> Ink | None:
     """The ink of a page that has marks all over; None for one that must be looked at closely."""
-    cells = np.asarray(found.reduce(cell_px))
+    cells = np.asarray(Image.fromarray(found.view(np.uint8) * np.uint8(255)).reduce(cell_px))
     if (cells > inked).mean() <= obvious:
         return None
-    return Ink(float((np.asarray(found) > 0).mean()), is_blank=False)
+    return Ink(np.count_nonzero(found) / found.size, is_blank=False)
 
 
 def marks(grey: Image.Image) -> Mask:
     """Which pixels of a picture (L) differ from the paper around them, specks left out."""
-    return _without_specks(np.asarray(_marks(grey)) > 0)
+    return _without_specks(_marks(grey))
 
 
-def _marks(grey: Image.Image) -> Image.Image:
-    """255 where a pixel differs from the paper around it, else 0.
+def _marks(grey: Image.Image) -> Mask:
+    """Which pixels differ from the paper around them, specks and all.
 
     The paper is a high rank of the greys nearby, or a middle one where most of the sheet is dark.
     """
@@ -126,11 +126,12 @@ def _is_dark(cells: Image.Image) -> bool:
     return float(np.median(np.asarray(cells))) < 128
 
 
-def _against(grey: Image.Image, cells: Image.Image, around: int, rank: float) -> Image.Image:
-    """255 where a pixel differs from the paper: of so many cells around it the one of this rank."""
+def _against(grey: Image.Image, cells: Image.Image, around: int, rank: float) -> Mask:
+    """Which pixels differ from the paper: of so many cells around them the one of this rank."""
     found = ranked(np.asarray(cells), around, round((around**2 - 1) * rank))
     paper = Image.fromarray(found).resize(grey.size, Image.Resampling.BILINEAR)
-    return ImageChops.difference(grey, paper).point([255 * (level > _CONTRAST) for level in range(256)])
+    differs: Mask = np.asarray(ImageChops.difference(grey, paper)) > _CONTRAST
+    return differs
 
 
 def _without_specks(ink: Mask) -> Mask:
