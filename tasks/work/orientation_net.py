@@ -65,7 +65,8 @@ def _laid_out(weights: Array) -> Array:
         return weights
     if weights.shape[1] == 1:
         return np.ascontiguousarray(weights[:, 0].transpose(1, 2, 0))
-    return np.ascontiguousarray(weights[:, :, 0, 0].T)
+    # BLAS takes it as it lies.
+    return weights[:, :, 0, 0].T
 
 
 def _first(pictures: Array, layer: _Layer) -> Array:
