@@ -16,6 +16,8 @@ _DRAWN = 16 | 32
 """MuPDF's flags of characters that are filled or stroked; others cannot be seen."""
 _PICTURES = {"fill-image", "fill-imgmask", "ignore-text"}
 """What MuPDF draws on a page of pictures alone, an unseen text layer included."""
+_MOSTLY = 0.5
+"""A page that pictures cover so far is likely to show nothing else."""
 _ASLANT_DEGREES = 10
 
 
@@ -41,11 +43,18 @@ class Print(NamedTuple):
 
 def of_page(page: Any, drawn: Any) -> Print:
     """The visible type of a page whose display list is `drawn`. Raises what MuPDF does on damaged content."""
-    pictures, runs = _text(drawn, _PICTURE_FLAGS).extractIMGINFO(), tuple(_runs(drawn))
-    covered = sum(abs(_mu.Rect(picture["bbox"]) & page.rect) for picture in pictures)
-    is_all = pictures and not runs and {kind for kind, _ in page.get_bboxlog()} <= _PICTURES
-    density = max(map(_density, pictures)) if is_all else None
-    return Print(runs, min(1.0, covered / abs(page.rect)), density)
+    pictures = _text(drawn, _PICTURE_FLAGS).extractIMGINFO()
+    share = min(1.0, sum(abs(_mu.Rect(picture["bbox"]) & page.rect) for picture in pictures) / abs(page.rect))
+    # Words that were recognised on a scan may be many, and none of them is seen.
+    is_all = share >= _MOSTLY and _shows_pictures_alone(page)
+    runs = () if is_all else tuple(_runs(drawn))
+    if pictures and not runs and (is_all or _shows_pictures_alone(page)):
+        return Print(runs, share, max(map(_density, pictures)))
+    return Print(runs, share)
+
+
+def _shows_pictures_alone(page: Any) -> bool:
+    return {kind for kind, _ in page.get_bboxlog()} <= _PICTURES
 
 
 def _text(drawn: Any, flags: int) -> Any:
