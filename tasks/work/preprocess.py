@@ -166,7 +166,7 @@ def _reused(
     if ratio > (1.0 if source.is_large else _HALF) or recipe.grid_px == 1:
         return None
     size = sizing.on_grid(source.width, source.height, choice.scale, recipe)
-    return drawn[0].resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0), choice.scale
+    return drawn[0].resize(size, Image.Resampling.BICUBIC, reducing_gap=3.0), choice.scale
 
 
 def _arranged(sheet: Sheet, plan: _Plan, source: Drawable, recipe: Recipe) -> Sheet:
