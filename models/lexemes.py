@@ -7,10 +7,11 @@ alphabetic scripts become lexemes of one tsvector; Chinese, Japanese and Korean 
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from models.text import CJK_SCRIPTS, script_of
@@ -49,6 +50,15 @@ def tokens(text: str) -> Iterator[Token]:
             yield from _tokens(text, run.start(), run.end())
 
 
+def _runs(text: str) -> Iterator[tuple[bool, list[str]]]:
+    """The texts of `tokens`, those of one kind in a row together."""
+    if text.isascii():
+        yield False, [fold(word)[:_LONGEST_WORD] for word in _RUN.findall(text)]
+        return
+    for is_cjk, run in groupby(tokens(text), key=itemgetter(3)):
+        yield is_cjk, [token[0] for token in run]
+
+
 def _tokens(text: str, first: int, end: int) -> Iterator[Token]:
     """Of a part of `text`, character by character."""
     start: int | None = None
@@ -80,14 +90,17 @@ def to_tsvectors(text: str) -> tuple[str, str]:
     words: dict[str, list[int]] = {}
     bigrams: dict[str, list[int]] = {}
     size = position = 0
-    for is_cjk, run in groupby(tokens(text), key=lambda token: token.is_cjk):
-        texts = [token.text for token in run]
+    for is_cjk, texts in _runs(text):
+        places = bigrams if is_cjk else words
         for piece in _bigrams(texts) if is_cjk else texts:
             position += 1
-            size += len(piece.encode()) + 8
+            size += len(piece if piece.isascii() else piece.encode()) + 8
             if position > MOST_POSITIONS or size > _MOST_BYTES:
                 return _literal(words), _literal(bigrams)
-            (bigrams if is_cjk else words).setdefault(piece, []).append(position)
+            if piece in places:
+                places[piece].append(position)
+            else:
+                places[piece] = [position]
     return _literal(words), _literal(bigrams)
 
 
@@ -226,11 +239,9 @@ def _all_of(parts: Sequence[str]) -> str | None:
 
 
 def _literal(places: dict[str, list[int]]) -> str:
-    return " ".join(f"{_quoted(text)}:{_numbers(at[:_MOST_PLACES])}" for text, at in places.items())
-
-
-def _numbers(positions: Iterable[int]) -> str:
-    return ",".join(map(str, positions))
+    return " ".join(
+        [f"{_quoted(text)}:{','.join(map(str, at[:_MOST_PLACES]))}" for text, at in places.items()]
+    )
 
 
 def _quoted(text: str) -> str:

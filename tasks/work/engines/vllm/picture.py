@@ -1,6 +1,6 @@
 """Pictures as they go over the wire: the stored bytes, scaled only where the model could not take them."""
 
-import base64
+import binascii
 import io
 import math
 from dataclasses import dataclass
@@ -27,9 +27,9 @@ class Picture:
     height_px: int
     transform: Transform
 
-    def url(self) -> bytes:
-        """As a data URL."""
-        return b"data:image/" + self.media.encode() + b";base64," + base64.b64encode(self.data)
+    def url(self) -> tuple[bytes, bytes]:
+        """A data URL, in two parts."""
+        return f"data:image/{self.media};base64,".encode(), binascii.b2a_base64(self.data, newline=False)
 
     def shrunk(self, share: float) -> "Picture":
         """With `share` of its pixels, in the same format."""

@@ -110,10 +110,12 @@ def body_of(
     if dialect.has_priorities and priority:
         fields["priority"] = priority
     fields |= _structure(wish, dialect)
-    data = orjson.dumps(fields)
+    # Joined at once: each further step would copy all pictures.
+    parts, rest = [], orjson.dumps(fields)
     for number, picture in enumerate(pictures):
-        data = data.replace(orjson.dumps(f"{_SLOT}{number}")[1:-1], picture.url(), 1)
-    return data
+        before, _, rest = rest.partition(orjson.dumps(f"{_SLOT}{number}")[1:-1])
+        parts += [before, *picture.url()]
+    return b"".join([*parts, rest])
 
 
 def answer_of(content: bytes) -> Answer:
