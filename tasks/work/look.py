@@ -58,10 +58,11 @@ def at_picture(
 ) -> Look:
     """What a picture of a page (L or RGB) tells, in its pixels; `turn` and `ink` where others told them."""
     grey = picture.convert("L")
-    found, marks = (ink, blank.marks(grey)) if ink else blank.ink_and_marks(grey)
+    differs = blank.differences(grey)
+    found, marks = (ink, blank.marks_of(differs)) if ink else blank.ink_and_marks(differs)
     if found.is_blank:
         return Look(ink=found)
-    pieces = components.boxes(marks)
+    pieces = components.boxes(blank.strokes(differs, marks))
     letters = components.glyphs(pieces, grey.height)
     x_height = legibility.of_letters(letters, grey.size)
     if turn is None and recipe.orient:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
 
-from tasks.work import blank
-from tasks.work.blank import ink_and_marks, marks, measure
+from tasks.work import blank, components
+from tasks.work.blank import differences, ink_and_marks, marks, measure, strokes
 from tests.unit import prints
 
 SIZE = (1089, 1540)
@@ -87,7 +87,7 @@ def test_a_page_of_print_over_the_other_side_is_not_blank() -> None:
 
 @pytest.mark.parametrize("sheet", [_sheet(), prints.page(lines=4), _soft_noise(0.01, 240)])
 def test_one_look_says_what_two_would(sheet: Image.Image) -> None:
-    ink, found = ink_and_marks(sheet)
+    ink, found = ink_and_marks(differences(sheet))
     assert ink == measure(sheet)
     assert (found == marks(sheet)).all()
 
@@ -99,6 +99,23 @@ def test_marks_are_where_the_print_is() -> None:
     assert 395 <= columns.min() < columns.max() < 520
 
 
+def test_letters_that_blur_into_each_other_part_where_strokes_are_told_from_their_edges() -> None:
+    page = prints.page(size_px=18, lines=20)
+    blurred = page.filter(ImageFilter.GaussianBlur(0.7))
+    clean, joined = (len(components.boxes(marks(sheet))) for sheet in (page, blurred))
+    differs = differences(blurred)
+    parted = len(components.boxes(strokes(differs, marks(blurred))))
+    assert joined < 0.75 * clean
+    assert parted > 0.9 * clean
+
+
+def test_faint_print_beside_black_has_strokes_as_well() -> None:
+    faint = _written(_sheet(), "Faint", (400, 700), 40).point(lambda level: 255 - (255 - level) // 5)
+    sheet = ImageChops.darker(faint, _written(_sheet(), "Black", (400, 200), 40))
+    found = strokes(differences(sheet), marks(sheet))
+    assert found[680:780].sum() > 0.5 * found[180:280].sum() > 0
+
+
 def test_white_print_on_black_has_marks_as_well() -> None:
     page = ImageChops.invert(prints.page(lines=6))
     dark, light = marks(page).sum(), marks(prints.page(lines=6)).sum()
@@ -107,7 +124,7 @@ def test_white_print_on_black_has_marks_as_well() -> None:
 
 def test_a_page_full_of_print_is_known_by_a_quarter_of_its_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
     page = prints.page(size_px=16, lines=58)
-    closely, _ = ink_and_marks(page)
+    closely, _ = ink_and_marks(differences(page))
     monkeypatch.delattr(blank, "_measured")
     glance = measure(page)
     assert not glance.is_blank
@@ -124,7 +141,7 @@ def test_a_page_of_type_is_known_at_a_glance_by_a_third_as_much_print(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     page = prints.page(size_px=16, lines=20)
-    closely, _ = ink_and_marks(page)
+    closely, _ = ink_and_marks(differences(page))
     monkeypatch.delattr(blank, "_measured")
     assert measure(page, is_typed=True).share == pytest.approx(closely.share, rel=0.25)
 
@@ -132,7 +149,7 @@ def test_a_page_of_type_is_known_at_a_glance_by_a_third_as_much_print(
 @pytest.mark.parametrize(("size_px", "lines"), [(16, 58), (24, 40), (40, 24)])
 def test_one_pixel_in_sixteen_tells_the_ink_of_a_page_of_type(size_px: int, lines: int) -> None:
     page = prints.page(size_px=size_px, lines=lines)
-    closely = (np.asarray(blank._marks(page)) > 0).mean()
+    closely = (differences(page) > blank._CONTRAST).mean()
     assert measure(page, is_typed=True).share == pytest.approx(closely, rel=0.1)
 
 
