@@ -1,10 +1,10 @@
-"""How to store a page image: time and bytes by format, and what passing stored JPEGs through would save.
+"""How to store a page image: time and bytes by format, and what is saved on pages that are a stored JPEG.
 
     python -m bench.encodings [FILE_OR_FOLDER …] [--pages 4] [--write docs/encodings.md]
 
 Every page is drawn as by the default recipe, then encoded in each format; the best of three counts, in CPU
-time. For PDF pages that one stored JPEG covers, with nothing over it, drawing and encoding are set against
-taking the stored bytes out; those must be decoded all the same: blank pages are told by their pixels.
+time. For PDF pages of which one stored JPEG is all there is to see, MuPDF's drawing and encoding are set
+against taking the stored bytes out and decoding them with Pillow, as is done.
 """
 
 import argparse
@@ -36,7 +36,6 @@ Encode = Callable[[Image.Image], bytes]
 _mu: Any = pymupdf
 
 RECIPE = Recipe()
-_COVERS = 0.98
 _ROUNDS = 3
 
 
@@ -70,7 +69,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A page that one stored JPEG covers."""
+    """A page of which one stored JPEG is all there is to see."""
 
     drawn_s: float
     """Drawing and encoding it."""
@@ -92,11 +91,10 @@ def costs(case: Case, store: Path) -> Iterator[Cost]:
 
 
 def passed(case: Case) -> Passed | None:
-    """Both ways for a page that one stored JPEG covers with nothing over it; None for other pages."""
+    """Both ways for a page of which one stored JPEG is all there is to see; None for other pages."""
     if case.media_type is not MediaType.PDF:
         return None
-    with _mu.open(case.path, filetype="pdf") as document:
-        data = _stored_jpeg(document, document[case.page_no - 1])
+    data = pdf.whole_jpeg(case.path, case.page_no, ())
     if data is None:
         return None
     width, height = pdf.page_size(case.path, case.page_no, ())
@@ -113,26 +111,6 @@ def passed(case: Case) -> Passed | None:
         pixels = picture.width * picture.height
     taken_s, _ = _best(lambda: Image.open(io.BytesIO(data)).convert("L").tobytes())
     return Passed(drawn_s, taken_s, len(drawn), len(data), pixels)
-
-
-def _stored_jpeg(document: Any, page: Any) -> bytes | None:
-    pictures, shown = page.get_images(full=True), page.get_image_info()
-    if (
-        len(pictures) != 1
-        or len(shown) != 1
-        or page.rotation
-        or page.get_text()
-        or page.get_drawings()
-        or page.first_annot
-    ):
-        return None
-    xref, filter_ = pictures[0][0], pictures[0][8]
-    if filter_ != "DCTDecode":
-        return None
-    if abs(_mu.Rect(shown[0]["bbox"]) & page.rect) < _COVERS * abs(page.rect):
-        return None
-    found = document.extract_image(xref)
-    return bytes(found["image"]) if found["ext"] == "jpeg" and found["colorspace"] in {1, 3} else None
 
 
 def _best(work: Callable[[], bytes]) -> tuple[float, bytes]:
@@ -160,9 +138,11 @@ def report(found: Sequence[Cost], through: Sequence[Passed], scans: int, command
         "",
         "JPEG of quality 90 is what recipes store: the fastest by far, and the smallest but for WebP.",
         "",
-        "## Passing stored JPEGs through",
+        "## Pages that are a stored JPEG",
         "",
-        f"One stored JPEG covers {len(through)} of {scans} scanned pages, with nothing over it.",
+        f"One stored JPEG is all there is to see of {len(through)} of {scans} scanned pages. Pillow decodes",
+        "such a page once. It is passed on as it came where it costs no more tokens than the page image that",
+        "was to be made, and is hardly smaller; else it is scaled.",
     ]
     return "\n".join([*lines, *_through(through)]) + "\n"
 

@@ -124,7 +124,7 @@ def test_formats_are_measured_and_stored_jpegs_counted(
     factories.write(tmp_path / "in" / "scan.pdf", scan)
     report = tmp_path / "encodings.md"
     assert run(monkeypatch, encodings, tmp_path / "in", "--write", report) == 0
-    assert "One stored JPEG covers 1 of 1 scanned pages" in report.read_text()
+    assert "One stored JPEG is all there is to see of 1 of 1 scanned pages" in report.read_text()
     assert "| JPEG, quality 90 |" in report.read_text()
 
 
