@@ -10,15 +10,18 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from db.keys import given
 from db.questions import (
     FREE,
+    ending,
     expired,
+    handing_on,
     holding,
     in_seconds,
     is_status,
     leased,
     looking,
-    ready_now,
+    pausing,
     taking,
     unended,
     waking,
@@ -50,8 +53,8 @@ def claim(
     """
     if frees:
         free_expired(connection, stage, max_crashes)
-    given = {"of_stage": stage.value, "of_profile": profile, "most": limit, "by": owner, "lease_s": lease_s}
-    rows = connection.execute(taking(is_of_profile=profile is not None), given).all()
+    asked = {"of_stage": stage.value, "of_profile": profile, "most": limit, "by": owner, "lease_s": lease_s}
+    rows = connection.execute(taking(is_of_profile=profile is not None), asked).all()
     return [_claim(row) for row in sorted(rows, key=lambda row: (row.priority, row.id))]
 
 
@@ -72,7 +75,7 @@ def held(connection: sa.Connection, claims: Iterable[Claim]) -> frozenset[int]:
     keys = [(claim.id, claim.owner, claim.attempt, claim.stage.value) for claim in claims]
     if not keys:
         return frozenset()
-    return frozenset(connection.scalars(holding(), {"claims": keys}))
+    return frozenset(connection.scalars(holding(), given(keys)))
 
 
 def advance(connection: sa.Connection, claims: Sequence[Claim], stage: Stage) -> frozenset[int]:
@@ -84,7 +87,8 @@ def advance(connection: sa.Connection, claims: Sequence[Claim], stage: Stage) ->
 
 def advance_held(connection: sa.Connection, ids: Collection[int], stage: Stage) -> None:
     """As `advance`, of claims that this transaction holds."""
-    _set(connection, ids, stage=stage, status=ClaimStatus.READY, attempt=0, crashes=0, **ready_now())
+    if ids:
+        connection.execute(handing_on(), {"to_stage": stage.value, **_by_id(ids)})
 
 
 def end(connection: sa.Connection, claims: Sequence[Claim]) -> frozenset[int]:
@@ -96,8 +100,8 @@ def end(connection: sa.Connection, claims: Sequence[Claim]) -> frozenset[int]:
 
 def end_held(connection: sa.Connection, claims: Sequence[Claim]) -> None:
     """As `end`, of claims that this transaction holds."""
-    ids = [claim.id for claim in claims]
-    _set(connection, ids, status=ClaimStatus.DONE, ended_at=sa.func.now(), code=None, message=None, **FREE)
+    if claims:
+        connection.execute(ending(), _by_id(claim.id for claim in claims))
     # A document's own claim has just ended: it waits for no page any more.
     wake_documents(connection, [claim for claim in claims if claim.page_no])
 
@@ -187,8 +191,8 @@ def outstanding(
     connection: sa.Connection, stages: Collection[Stage], profile: str | None = None
 ) -> Outstanding:
     """How much work of these stages has not ended. Documents that wait for their pages do not count."""
-    given = {"of_stages": [stage.value for stage in stages], "of_profile": profile}
-    return Outstanding(*connection.execute(looking(is_of_profile=profile is not None), given).one())
+    asked = {"of_stages": [stage.value for stage in stages], "of_profile": profile}
+    return Outstanding(*connection.execute(looking(is_of_profile=profile is not None), asked).one())
 
 
 def wake_documents(connection: sa.Connection, claims: Iterable[Claim]) -> None:
@@ -200,21 +204,21 @@ def wake_documents(connection: sa.Connection, claims: Iterable[Claim]) -> None:
     keys = {(claim.document_id, claim.recipe_id) for claim in claims}
     if not keys:
         return
-    locked = connection.scalars(unended(), {"keys": list(keys)}).all()
+    locked = connection.scalars(unended(), given(keys)).all()
     if locked:
-        connection.execute(waking(), {"ids": locked})
+        connection.execute(waking(), _by_id(locked))
 
 
 def wait_for_pages(connection: sa.Connection, claim: Claim) -> None:
     """The document of a held claim waits for its pages, or is ready to load if they have all ended."""
-    _set(connection, [claim.id], status=ClaimStatus.WAITING, code=None, message=None, **FREE)
+    connection.execute(pausing(), _by_id([claim.id]))
     wake_documents(connection, [claim])
 
 
 def _free(
-    connection: sa.Connection, which: sa.Select[Any], max_crashes: int, given: dict[str, str] | None = None
+    connection: sa.Connection, which: sa.Select[Any], max_crashes: int, asked: dict[str, str] | None = None
 ) -> int:
-    rows = connection.execute(which, given).all()
+    rows = connection.execute(which, asked).all()
     claims = [_claim(row) for row in rows]
     worn = [claim for claim in claims if claim.crashes + 1 >= max_crashes]
     free = [claim.id for claim in claims if claim not in worn]
@@ -236,6 +240,10 @@ def _fail_document(connection: sa.Connection, claim: Claim, error: PagemillError
     is_shown = sa.exists().where(t.c.id == claim.id, t.c.promotes) | document.c.edition_id.is_(None)
     failed = sa.update(document).where(document.c.id == claim.document_id, is_shown)
     connection.execute(failed.values(status=status, **_reason(error)))
+
+
+def _by_id(ids: Iterable[int]) -> dict[str, list[Any]]:
+    return given([(id_,) for id_ in sorted(ids)])
 
 
 def _set(connection: sa.Connection, ids: Collection[int], **values: object) -> None:

@@ -1,6 +1,7 @@
 """Pages and their pictures: what split and preprocess keep, and what preprocess and ocr ask for."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -8,6 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from db import claims, readings, runs, tables
 from db.documents import sources_of
+from db.keys import among, given
 from models.claim import Claim
 from models.document import DocumentFacts, MediaType
 from models.layer import PackedLayer, pack
@@ -180,11 +182,8 @@ def _make_claims(connection: sa.Connection, claim: Claim, first: int = 1, last: 
 def _facts(
     connection: sa.Connection, leased: Iterable[Claim], *, with_words: bool
 ) -> dict[_PageKey, PageFacts]:
-    t = tables.page
-    columns = [t.c.document_id, t.c.page_no, t.c.width_pt, t.c.height_pt, t.c.rotation, t.c.notes]
     keys = {(claim.document_id, claim.page_no) for claim in leased}
-    query = sa.select(*columns, *([t.c.words] if with_words else []))
-    rows = connection.execute(query.where(sa.tuple_(t.c.document_id, t.c.page_no).in_(keys)))
+    rows = connection.execute(_looking_up(with_words=with_words), given(keys)) if keys else ()
     return {
         (row.document_id, row.page_no): PageFacts(
             page_no=row.page_no,
@@ -198,6 +197,20 @@ def _facts(
     }
 
 
+@cache
+def _looking_up(*, with_words: bool) -> sa.Select[Any]:
+    t = tables.page
+    columns = [t.c.document_id, t.c.page_no, t.c.width_pt, t.c.height_pt, t.c.rotation, t.c.notes]
+    query = sa.select(*columns, *([t.c.words] if with_words else []))
+    return query.where(among(t.c.document_id, t.c.page_no))
+
+
+@cache
+def _depicting() -> sa.Select[Any]:
+    t = tables.page_image
+    return sa.select(t).where(among(t.c.document_id, t.c.page_no, t.c.preprocess_key))
+
+
 def _recipes(connection: sa.Connection, leased: Sequence[Claim]) -> dict[int, Recipe]:
     """The recipes of claims, by id."""
     return {id_: runs.recipe(connection, id_) for id_ in sorted({claim.recipe_id for claim in leased})}
@@ -207,11 +220,10 @@ def _images(
     connection: sa.Connection, leased: Sequence[Claim], recipes: Mapping[int, Recipe]
 ) -> dict[int, PageImage]:
     """Pictures by claim id. Each recipe has its own key to them."""
-    t = tables.page_image
     keys = {id_: recipe.preprocess_key for id_, recipe in recipes.items()}
     wanted = {(claim.document_id, claim.page_no, keys[claim.recipe_id]): claim.id for claim in leased}
-    query = sa.select(t).where(sa.tuple_(t.c.document_id, t.c.page_no, t.c.preprocess_key).in_(wanted))
-    found = {(row.document_id, row.page_no, row.preprocess_key): row for row in connection.execute(query)}
+    rows = connection.execute(_depicting(), given(wanted)) if wanted else ()
+    found = {(row.document_id, row.page_no, row.preprocess_key): row for row in rows}
     return {claim_id: _image(found[key]) for key, claim_id in wanted.items() if key in found}
 
 

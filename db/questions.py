@@ -9,6 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from db.keys import among
 from db.tables import claim as t
 from models.stage import BUSY, UNFINISHED, ClaimStatus, Stage
 
@@ -59,23 +60,46 @@ def looking(*, is_of_profile: bool) -> sa.Executable:
 
 
 @cache
-def holding() -> sa.Select[tuple[int]]:
-    """Of `claims`, each as id, owner, attempt and stage: those that are still their owners', locked."""
-    keys = sa.tuple_(t.c.id, t.c.owner, t.c.attempt, t.c.stage).in_(sa.bindparam("claims", expanding=True))
-    return sa.select(t.c.id).where(keys, is_status(ClaimStatus.LEASED)).order_by(t.c.id).with_for_update()
+def holding() -> sa.Select[int]:
+    """Of claims by id, owner, attempt and stage (`db.keys`): those that are still their owners', locked."""
+    keys = among(t.c.id, t.c.owner, t.c.attempt, t.c.stage)
+    ids = sa.select(t.c.id).where(keys, is_status(ClaimStatus.LEASED))
+    return ids.order_by(t.c.id).with_for_update(of=t)
 
 
 @cache
-def unended() -> sa.Select[tuple[int]]:
-    """Claims of whole documents that have not ended, of `keys`: document and recipe; locked."""
-    keys = sa.tuple_(t.c.document_id, t.c.recipe_id).in_(sa.bindparam("keys", expanding=True))
+def unended() -> sa.Select[int]:
+    """Claims of whole documents that have not ended, by document and recipe (`db.keys`); locked."""
+    keys = among(t.c.document_id, t.c.recipe_id)
     is_open = is_status(ClaimStatus.WAITING) | is_status(ClaimStatus.LEASED)
-    return sa.select(t.c.id).where(keys, t.c.page_no == 0, is_open).order_by(t.c.id).with_for_update()
+    ids = sa.select(t.c.id).where(keys, t.c.page_no == 0, is_open)
+    return ids.order_by(t.c.id).with_for_update(of=t)
+
+
+@cache
+def handing_on() -> sa.Executable:
+    """Hand claims on to `to_stage`, by id (`db.keys`); their tries start anew."""
+    values = {"status": ClaimStatus.READY, "attempt": 0, "crashes": 0, **ready_now()}
+    return sa.update(t).where(among(t.c.id)).values(values | {"stage": sa.bindparam("to_stage")})
+
+
+@cache
+def ending() -> sa.Executable:
+    """End claims, by id (`db.keys`): their work is done."""
+    values = {"status": ClaimStatus.DONE, "ended_at": sa.func.now(), "code": None, "message": None, **FREE}
+    return sa.update(t).where(among(t.c.id)).values(values)
+
+
+@cache
+def pausing() -> sa.Executable:
+    """Let claims wait for others, by id (`db.keys`)."""
+    values = {"status": ClaimStatus.WAITING, "code": None, "message": None, **FREE}
+    return sa.update(t).where(among(t.c.id)).values(values)
 
 
 @cache
 def waking() -> sa.Executable:
-    """Make those of `ids` ready to load that wait for pages of which none is left."""
+    """Make those claims, by id (`db.keys`), ready to load that wait for pages of which none is left."""
     page = t.alias("page")
     unfinished = sa.exists().where(
         page.c.document_id == t.c.document_id,
@@ -83,9 +107,8 @@ def waking() -> sa.Executable:
         page.c.page_no > 0,
         page.c.status.in_(UNFINISHED),
     )
-    ids = t.c.id.in_(sa.bindparam("ids", expanding=True))
     values = {"stage": Stage.LOAD, "status": ClaimStatus.READY, "attempt": 0, "crashes": 0, **ready_now()}
-    return sa.update(t).where(ids, is_status(ClaimStatus.WAITING), ~unfinished).values(values)
+    return sa.update(t).where(among(t.c.id), is_status(ClaimStatus.WAITING), ~unfinished).values(values)
 
 
 def ready_now() -> dict[str, Any]:
