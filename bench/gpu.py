@@ -29,6 +29,7 @@ _SIZES = ("legible", "max", "fixed")
 _FEW_TOKENS = 128
 """As many as an answer about a photo has."""
 _PLAIN_PAGES = 40
+_WARM_PAGES = 8
 
 
 def made(profile: Profile, wish: argparse.Namespace, folder: Path, *options: str) -> list[Path]:
@@ -116,6 +117,8 @@ def _swept(url: str, bodies: Sequence[bytes], wish: argparse.Namespace) -> list[
 
 def _size_row(url: str, vlm: Vlm, size: str, paths: Sequence[Path], wish: argparse.Namespace) -> Row:
     bodies = [load.body(path, vlm, wish.tokens) for path in paths]
+    # The first pages that a server ever reads take longer: that would be told of the first size.
+    load.check(url, bodies[-_WARM_PAGES:])
     with Gauge() as gauge:
         volley = load.fire(url, bodies, _most(wish))
     row = {"resolution": size, **volley.row(), **gauge.row()}
