@@ -43,11 +43,13 @@ class Print(NamedTuple):
 
 def of_page(page: Any, drawn: Any) -> Print:
     """The visible type of a page whose display list is `drawn`. Raises what MuPDF does on damaged content."""
-    pictures = _text(drawn, _PICTURE_FLAGS).extractIMGINFO()
+    text = _text(drawn, TEXT_FLAGS | _PICTURE_FLAGS)
+    pictures = text.extractIMGINFO()
     share = min(1.0, sum(abs(_mu.Rect(picture["bbox"]) & page.rect) for picture in pictures) / abs(page.rect))
     # Words that were recognised on a scan may be many, and none of them is seen.
     is_all = share >= _MOSTLY and _shows_pictures_alone(page)
-    runs = () if is_all else tuple(_runs(drawn))
+    # With pictures, their pixels would be handed out with the type.
+    runs = () if is_all else tuple(_runs(_text(drawn, TEXT_FLAGS) if pictures else text))
     if pictures and not runs and (is_all or _shows_pictures_alone(page)):
         return Print(runs, share, max(map(_density, pictures)))
     return Print(runs, share)
@@ -63,8 +65,8 @@ def _text(drawn: Any, flags: int) -> Any:
     return _mu.TextPage(_mu.mupdf.FzStextPage(drawn.this, options))
 
 
-def _runs(drawn: Any) -> Iterator[Run]:
-    for block in _text(drawn, TEXT_FLAGS).extractDICT()["blocks"]:
+def _runs(text: Any) -> Iterator[Run]:
+    for block in text.extractDICT()["blocks"]:
         for line in block["lines"]:
             direction = None if line["wmode"] else _quarter(line["dir"])
             for span in line["spans"]:

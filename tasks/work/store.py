@@ -47,8 +47,7 @@ class Store:
         target = self.path(sha256, suffix)
         try:
             if not _renewed(target, len(data)):
-                target.parent.mkdir(parents=True, exist_ok=True)
-                _write(target, data)
+                _written(target, data)
         except OSError as error:
             raise _translated(error, self.root) from error
         return sha256
@@ -63,6 +62,15 @@ def _renewed(path: Path, size: int) -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+def _written(target: Path, data: bytes) -> None:
+    """Folders are made where one is missing: soon all of them are there."""
+    try:
+        _write(target, data)
+    except FileNotFoundError:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _write(target, data)
 
 
 def _write(target: Path, data: bytes) -> None:

@@ -50,6 +50,14 @@ def test_hidden_type_is_no_type(tmp_path: Path) -> None:
     assert _print(tmp_path, pages.born_digital(render_mode=3)).runs == ()
 
 
+def test_a_small_picture_takes_nothing_from_the_type_around_it(tmp_path: Path) -> None:
+    with pymupdf.open(stream=pages.born_digital()) as document:  # type: ignore[no-untyped-call]
+        document[0].insert_image((60, 600, 120, 660), stream=factories.picture_bytes(prints.page(height=200)))
+        found = _print(tmp_path, bytes(document.tobytes()))
+    assert found.runs == _print(tmp_path, pages.born_digital()).runs
+    assert 0 < found.pictures < 0.01
+
+
 def test_a_scan_is_covered_by_its_picture(tmp_path: Path) -> None:
     found = _print(tmp_path, factories.scan_pdf(prints.page()))
     assert found.pictures == pytest.approx(1, abs=0.01)

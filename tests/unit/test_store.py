@@ -43,6 +43,15 @@ def test_a_file_cut_short_by_a_power_cut_is_written_anew(tmp_path: Path) -> None
     assert path.read_bytes() == b"page"
 
 
+def test_a_folder_that_was_removed_meanwhile_is_made_again(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    path = store.path(store.put(b"page", ".jpg"), ".jpg")
+    path.unlink()
+    path.parent.rmdir()
+    store.put(b"page", ".jpg")
+    assert path.read_bytes() == b"page"
+
+
 def test_many_writers_of_the_same_bytes_leave_one_file(tmp_path: Path) -> None:
     store = Store(tmp_path)
     with ThreadPoolExecutor(8) as threads:
