@@ -1,12 +1,23 @@
-"""Arguments of benchmarks: a parser whose help is as wide as the terminal, and what can be typed."""
+"""Benchmarks as programs: a parser whose help is as wide as the terminal, what can be typed, how they end."""
 
 import argparse
+import contextlib
 import os
 import shutil
+import signal
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
+from models.errors import PagemillError
+
+INTERRUPTED, FAILED = 130, 4
+"""Exit codes of a benchmark that somebody ended, and of one that could not measure."""
+
+_ENDING = ("SIGTERM", "SIGHUP")
 _AS_MODULE, _AS_COMMAND = "python -m bench.", "pagemill bench "
 
 
@@ -45,6 +56,36 @@ def add_out(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--out", type=folder, default=Path("bench-results"), metavar="FOLDER", help="for the JSON file"
     )
+
+
+def run(main: Callable[[], int | None]) -> NoReturn:
+    """Run a benchmark as a program and end with its code; what ends it early is one line.
+
+    SIGTERM and a closed terminal are what Ctrl-C is: whatever was started is ended, rows measured are kept.
+    """
+    for name in _ENDING:
+        number = getattr(signal, name, None)
+        # One started by nohup outlives its terminal.
+        if number and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        _complain("Interrupted.")
+        sys.exit(INTERRUPTED)
+    except PagemillError as error:
+        _complain(f"Error: {error.message}\n       ({error.code})")
+        sys.exit(FAILED)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _complain(said: str) -> None:
+    # There is nobody to tell where the terminal is closed.
+    with contextlib.suppress(OSError):
+        print(said, file=sys.stderr, flush=True)
 
 
 def _filled(paragraph: str) -> str:

@@ -9,7 +9,6 @@ some, as it is and worn by two of the same marks on greyer paper with paler ink.
 
 import argparse
 import datetime as dt
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench import arguments
 from bench.orientation import pictures
 from bench.sheets import blank_sheets, worn
 from tasks.work.blank import measure
@@ -70,4 +70,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    arguments.run(main)

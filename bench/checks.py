@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
+from bench import arguments
 from bench.documentfaults import DOCUMENT_FAULTS, Book
 from bench.faults import FAULTS
 from bench.goodpages import Good, as_html, read_as
@@ -282,4 +283,4 @@ def measure(options: argparse.Namespace) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main)

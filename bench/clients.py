@@ -229,4 +229,4 @@ def _some_of(known: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main)

@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench import arguments
+
 PAGEMILL = str(Path(sys.executable).parent / "pagemill")
 
 ACCEPTED = frozenset({"complete", "needs_review", "partial"})
@@ -187,4 +189,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    arguments.run(main)

@@ -21,6 +21,7 @@ from typing import Any
 
 import pymupdf
 
+from bench import arguments
 from bench.double import profile_file
 from bench.recovery_site import PROFILE, SLOTS, Site, wait_until
 from bench.served import free_port
@@ -160,4 +161,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main)

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import psutil
 
+from bench import arguments
 from bench.watch import Looker
 from db import claims, documents, embedded, migrate, pages, postmaster, runs
 from db.engine import Database
@@ -273,4 +274,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main)

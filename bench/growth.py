@@ -8,13 +8,13 @@ command or a worker had a quarter more at the most pages than at the second size
 """
 
 import argparse
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import pymupdf
 
+from bench import arguments
 from bench.ingested import Ingested, Served, ingest, stop, tried_once
 from bench.result import Journal, Row, machine
 
@@ -102,4 +102,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    arguments.run(main)

@@ -29,6 +29,7 @@ import psutil
 import psycopg
 import pymupdf
 
+from bench import arguments
 from bench.double import profile_file
 from bench.hosts_net import Host, Server, hosts, postgres, why_not
 from bench.result import Row, table
@@ -261,4 +262,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    arguments.run(main)

@@ -32,6 +32,7 @@ from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.sorting import FlowRunSort
 from pydantic import SecretStr
 
+from bench import arguments
 from bench.hosts import PROFILE, TEXT, Farm, farm, fill
 from bench.hosts_net import Host, why_not
 from bench.recovery_site import wait_until
@@ -295,4 +296,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    arguments.run(main)

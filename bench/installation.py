@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import psutil
 
+from bench import arguments
 from db import postmaster
 from models.settings import load_settings
 from tasks.work.processes.background import MARK
@@ -78,4 +79,4 @@ def cost(processes: Iterable[psutil.Process]) -> Cost:
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main)

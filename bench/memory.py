@@ -12,7 +12,6 @@ import datetime as dt
 import io
 import os
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +19,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import arguments
 from models.document import MediaType
 from models.errors import Code
 from models.recipe import Recipe
@@ -130,4 +130,4 @@ if __name__ == "__main__":
     # Children find their functions by the module's name.
     from bench import memory  # noqa: PLW0406 (run as a script, it is called __main__)
 
-    sys.exit(memory.main())
+    arguments.run(memory.main)

@@ -27,7 +27,7 @@ from typing import Any
 import psutil
 import psycopg
 
-from bench import growth
+from bench import arguments, growth
 from bench.family import tree_s
 from bench.ingested import stop
 from bench.result import Result, Row, machine
@@ -248,4 +248,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    arguments.run(main)

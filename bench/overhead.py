@@ -22,6 +22,7 @@ from typing import Any
 
 import psutil
 
+from bench import arguments
 from bench.family import Family
 from bench.ingested import stop
 
@@ -118,4 +119,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main)

@@ -17,7 +17,6 @@ import argparse
 import datetime as dt
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -28,6 +27,7 @@ from pathlib import Path
 import httpx
 import psycopg
 
+from bench import arguments
 from bench.recovery_kills import KILLS, Kill, answer_for
 from bench.recovery_site import Site, site, wait_until
 from bench.recovery_watch import Watch, asked_again, broken_rules, documents, is_ended, one, shown
@@ -238,4 +238,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    arguments.run(main)

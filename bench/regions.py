@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from bench import arguments
 from bench.region_sheets import KINDS, SMALL, Sheet, columns, single
 from bench.truths import requests, truths
 from models import profiles
@@ -241,4 +242,4 @@ def _print_reads(url: str, profile: Profile, pages: int, home: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main)

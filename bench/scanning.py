@@ -12,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench import arguments
 from db import embedded, migrate, runs
 from db.engine import Database
 from models import profiles
@@ -75,4 +76,4 @@ def measured(database: Database, home: Path, root: Path) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main)

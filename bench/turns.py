@@ -122,4 +122,4 @@ def _told(wish: argparse.Namespace, servers: Mapping[str, str]) -> dict[str, Val
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main)
