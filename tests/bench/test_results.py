@@ -242,6 +242,14 @@ BENCHES = sorted(
 )
 
 
+def options_in_docs(name: str) -> set[str]:
+    """What pages of the documentation give this benchmark on its command line."""
+    pages = [toys.ROOT / "README.md", *(toys.ROOT / "docs").glob("*.md")]
+    called = re.compile(rf"(?:python -m bench\.|pagemill bench ){name}\b([^`\n#]*)")
+    lines = [line for page in pages for line in called.findall(page.read_text())]
+    return {option for line in lines for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", line)}
+
+
 @pytest.mark.parametrize("name", [name for name in BENCHES if name != "plain"])
 def test_every_benchmark_has_a_help_that_says_how_it_is_called(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -251,5 +259,7 @@ def test_every_benchmark_has_a_help_that_says_how_it_is_called(
     with pytest.raises(SystemExit) as ended:
         module.main()
     assert ended.value.code == 0
-    assert "usage: " in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "usage: " in told
+    assert options_in_docs(name) <= set(re.findall(r"--[a-z][a-z-]*", told))
     assert f"python -m bench.{name}" in (module.__doc__ or "")
