@@ -17,7 +17,7 @@ from pathlib import Path
 
 from PIL import Image, ImageOps
 
-from bench import load, pictures, served
+from bench import arguments, load, pictures, served
 from bench.result import Journal, Row
 from bench.sweep import parser, told
 from bench.watch import Gauge
@@ -115,4 +115,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main)

@@ -22,6 +22,7 @@ from typing import Any
 import pymupdf
 from PIL import Image
 
+from bench import arguments
 from bench.pages import Case, cases
 from models.document import MediaType
 from models.errors import PagemillError
@@ -198,4 +199,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    arguments.run(main)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from bench import load, pictures, pipeline, served, sweep
+from bench import arguments, load, pictures, pipeline, served, sweep
 from bench.result import Result, Row, machine
 from bench.watch import Gauge
 from models import profiles
@@ -179,4 +179,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main)

@@ -9,7 +9,6 @@ is told beside it, and Postgres too. Exit code 1 when a kind misses its target.
 """
 
 import argparse
-import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from pathlib import Path
 
 import pymupdf
 
-from bench import facts
+from bench import arguments, facts
 from bench.ingested import Ingested, Served, ingest, stop, tried_once
 from bench.pages import KINDS, TARGETS_S, kind_of
 from bench.pictures import files
@@ -118,4 +117,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    arguments.run(main)

@@ -12,7 +12,6 @@ deskewing; as in a run, numpy should have one thread (OPENBLAS_NUM_THREADS=1).
 import argparse
 import datetime as dt
 import io
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from statistics import mean, median
 import numpy as np
 from PIL import Image, ImageFilter
 
+from bench import arguments
 from bench.pages import Case, cases
 from models.document import MediaType
 from models.errors import PagemillError
@@ -208,4 +208,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    arguments.run(main)

@@ -288,4 +288,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    arguments.run(main)

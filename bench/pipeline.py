@@ -20,7 +20,7 @@ from pathlib import Path
 import psutil
 import sqlalchemy as sa
 
-from bench import child, load, pictures, served
+from bench import arguments, child, load, pictures, served
 from bench.ingested import stop
 from bench.result import Journal, Row
 from bench.sweep import numbers, parser, recipe_options, told
@@ -145,4 +145,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
 
+from bench import arguments
 from bench.facts import documents
 from bench.result import Result, Row, machine
 from bench.truths import Truth, requests, truths
@@ -204,4 +205,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    arguments.run(main)

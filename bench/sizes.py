@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import mean
 
-from bench import facts
+from bench import arguments, facts
 from bench.pages import KINDS, Case, cases
 from bench.result import Journal, Row, machine
 from models import profiles
@@ -81,4 +81,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    arguments.run(main)

@@ -175,4 +175,4 @@ def parser(about: str | None, without: Sequence[str] = ()) -> argparse.ArgumentP
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main)

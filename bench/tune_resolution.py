@@ -23,6 +23,7 @@ from statistics import mean
 
 import pymupdf
 
+from bench import arguments
 from bench.result import Result, Row, machine
 from bench.truths import Truth, requests, truths
 from models import profiles
@@ -207,4 +208,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main)

@@ -151,3 +151,17 @@ def test_transformers_generate_with_a_small_model_on_the_cpu(tmp_path: Path) -> 
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(row["batch"], row["requests"]) for row in rows] == [(1, 1), (2, 2)]
     assert all(row["pages_per_s"] > 0 for row in rows)
+
+
+_PARTS = {"child", "double", "hosts_drain", "orchestrated", "plain"}
+"""Started by benchmarks, which end them: their words go to those, not to a person."""
+
+
+def test_every_benchmark_ends_in_the_same_way() -> None:
+    programs = [path for path in (toys.ROOT / "bench").glob("*.py") if "__main__" in path.read_text("utf-8")]
+    others = {
+        path.stem for path in programs if "arguments.run(" not in path.read_text("utf-8").splitlines()[-1]
+    }
+    ending = {path.stem for path in programs} - _PARTS
+    assert len(ending) > 25
+    assert not others & ending
