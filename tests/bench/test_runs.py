@@ -89,7 +89,8 @@ def test_the_cpu_of_a_tree_holds_children_of_children_that_have_ended(tmp_path: 
             time.sleep(0.05)
         seen = family.Family()
         seen.look(process, tmp_path, at_pss=False)
-        assert seen.tree_s >= 0.3
+        # A child that has ended counts in whole ticks, less one or two.
+        assert seen.tree_s >= 0.25
     finally:
         for one in [*process.children(recursive=True), process]:
             one.kill()
