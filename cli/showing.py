@@ -68,7 +68,8 @@ def print_facts(view: DocumentView) -> None:
 def print_pages(view: DocumentView) -> None:
     """A line for each page."""
     if not view.pages:
-        console().print(view.excuse)
+        # The facts above tell the reason of a document that has one.
+        console().print("This document has no pages." if view.document.code else view.excuse)
         return
     shown = table("page", "verdict", "read from", "seconds", "characters", "remarks", numbers=_NUMBERS)
     for page in view.pages:

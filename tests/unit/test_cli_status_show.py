@@ -102,9 +102,20 @@ def test_pages_are_listed_with_verdict_and_remarks(capsys: pytest.CaptureFixture
     assert lines[3].split() == ["3", "not", "read", "yet"]
 
 
-def test_a_refused_document_has_its_reason_in_place_of_pages(capsys: pytest.CaptureFixture[str]) -> None:
-    print_pages(shown.view(code="needs-password", message="It needs a password."))
-    assert "This document has no pages (needs-password): It needs a password." in capsys.readouterr().out
+def test_a_refused_document_tells_its_reason_once(capsys: pytest.CaptureFixture[str]) -> None:
+    view = shown.view(code="needs-password", message="It needs a password.")
+    print_facts(view)
+    print_pages(view)
+    told = capsys.readouterr().out
+    assert told.count("It needs a password. (needs-password)") == told.count("password.") == 1
+    assert "This document has no pages." in told
+
+
+def test_a_document_that_was_never_read_says_so_in_place_of_pages(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_pages(shown.view())
+    assert "This document has no pages: it has not been read yet." in capsys.readouterr().out
 
 
 def test_a_page_shows_verdict_findings_and_text(capsys: pytest.CaptureFixture[str]) -> None:
