@@ -156,6 +156,16 @@ def test_of_many_pages_as_many_are_kept_as_there_is_time_for(tmp_path: Path) -> 
     assert (len(server.entries), told) == (64, ["64 pages are read each time"])
 
 
+@pytest.mark.parametrize(("first_s", "start_s"), [(0.0, 900.0), (5.0, 60.0), (100.0, 300.0), (400.0, 900.0)])
+def test_no_server_is_waited_for_much_longer_than_for_the_first_one(
+    tmp_path: Path, first_s: float, start_s: float
+) -> None:
+    own = OwnPages(served.PROFILE, tmp_path, 1)
+    record = OptionRecord(tmp_path / "tested.json")
+    stand = Stand(vlms.plan(), own, record, "", tmp_path, Patience(), print, _first_start_s=first_s)
+    assert stand._patience_now() == Patience(starts=1, start_s=start_s)
+
+
 def test_a_server_that_dies_is_not_taken_for_a_slow_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

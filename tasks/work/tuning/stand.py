@@ -1,6 +1,8 @@
 """The real servers that a tuning starts, one at a time, on one GPU or the CPU."""
 
+import math
 import shlex
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,6 +16,8 @@ from tasks.work.serving.tested import OptionRecord
 from tasks.work.tuning.pages import OwnPages
 from tasks.work.tuning.trial import Outcome, read
 
+_LEAST_START_S, _LONGER = 60.0, 3.0
+"""The first start is the longest as a rule: it fills caches of compiled code."""
 _FEW = 64
 """So many pages are read whatever they take: fewer say little."""
 
@@ -32,6 +36,7 @@ class Stand:
     patience: Patience
     tell: Callable[[str], None]
     _servers: int = 0
+    _first_start_s: float = 0.0
 
     @property
     def resolution(self) -> str:
@@ -59,8 +64,15 @@ class Stand:
         self._servers += 1
         log = self.logs / f"{self._servers:02}.log"
         self.tell(f"Starting a server{' with ' + shlex.join(flags) if flags else ', untuned'}; log {log}")
-        with visit.serving(plan, log, replace(self.patience, starts=1), lambda _: None) as url:
+        began = time.monotonic()
+        with visit.serving(plan, log, self._patience_now(), lambda _: None) as url:
+            self._first_start_s = self._first_start_s or time.monotonic() - began
             yield url
+
+    def _patience_now(self) -> Patience:
+        """Once a server has started, none is waited for much longer: that would use up the budget."""
+        known = max(_LEAST_START_S, _LONGER * self._first_start_s) if self._first_start_s else math.inf
+        return replace(self.patience, starts=1, start_s=min(self.patience.start_s, known))
 
     def settle(self, url: str, most_s: float) -> None:
         """Keep as many of many pages as are read within `most_s`. Raises EngineUnavailable."""
