@@ -52,6 +52,8 @@ def fixed(profile: Profile, tokens: int) -> Profile:
 def ingest(profile: Profile, wish: argparse.Namespace, url: str, home: Path) -> Row:
     """One `pagemill ingest` in a fresh home, timed between the first request and the last reading."""
     variables = {"PAGEMILL_HOME": str(home), "PAGEMILL_OCR_URL": url, "PAGEMILL_VECTORS": "false"}
+    # A server that has gone is not waited for as a run of one's own would.
+    variables["PAGEMILL_OCR_WAIT_S"] = "30"
     if wish.api_key:
         variables["PAGEMILL_OCR_API_KEY"] = wish.api_key
     environ = child.environ(profile, **variables)
