@@ -3,10 +3,10 @@
     python -m bench.gpu DOCUMENT… --glm FOLDER --qwen FOLDER [--python PATH] [--steps flags,sizes,pipeline]
         [--pages 1000] [--tokens 512] [--in-flight 1,64,256] [--out FOLDER]
 
-flags: GLM-OCR with vLLM's own defaults, then with the profile's flags and its option h200. sizes: pictures at
-legible, full and fixed size. pipeline: the whole pipeline against the raw server. vlm: an 8B model of
-Ostrakon's architecture with vLLM's defaults, then with the profile's flags and fp8. plain: both models in
-Transformers. Every figure is to be compared with others of the same round only.
+flags: GLM-OCR with vLLM's own defaults, then with the profile's flags and its options h200 and fused. sizes:
+pictures at legible, full and fixed size. pipeline: the whole pipeline against the raw server. vlm: an 8B
+model of Ostrakon's architecture with vLLM's defaults, then with the profile's flags and fp8. plain: both
+models in Transformers. Every figure is to be compared with others of the same round only.
 """
 
 import argparse
@@ -26,6 +26,7 @@ from models.profile import Profile
 from models.vlm import Vlm
 
 _SIZES = ("legible", "max", "fixed")
+_OPTIONS = ("h200", "fused")
 _FEW_TOKENS = 128
 """As many as an answer about a photo has."""
 _PLAIN_PAGES = 40
@@ -45,15 +46,15 @@ def flags(wish: argparse.Namespace, folder: Path) -> None:
     bodies = [load.body(path, vlm, wish.tokens) for path in made(profile, wish, folder, *wish.recipe)]
     with serving(profile, wish.glm, wish, folder, is_bare=True) as url:
         _save("gpu-default", "GLM-OCR, vLLM's defaults", _swept(url, bodies, wish), wish)
-    with serving(profile, wish.glm, wish, folder, options=["h200"]) as url:
-        _save("gpu-tuned", "GLM-OCR, the profile's flags and h200", _swept(url, bodies, wish), wish)
+    with serving(profile, wish.glm, wish, folder, options=_OPTIONS) as url:
+        _save("gpu-tuned", "GLM-OCR, the profile's flags, h200 and fused", _swept(url, bodies, wish), wish)
 
 
 def sizes(wish: argparse.Namespace, folder: Path) -> None:
     """Pictures of each size on a server with the profile's flags."""
     profile, vlm = _profile("glm-ocr")
     paths = {size: made(profile, wish, folder, f"resolution={size}") for size in _SIZES}
-    with serving(profile, wish.glm, wish, folder, options=["h200"]) as url:
+    with serving(profile, wish.glm, wish, folder, options=_OPTIONS) as url:
         rows = [_size_row(url, vlm, size, paths[size], wish) for size in _SIZES]
     _save("gpu-resolution", "pages/s by size of the pictures", rows, wish)
 
@@ -61,7 +62,7 @@ def sizes(wish: argparse.Namespace, folder: Path) -> None:
 def whole(wish: argparse.Namespace, folder: Path) -> None:
     """The whole pipeline against the raw server, with the profile's flags."""
     profile, _ = _profile("glm-ocr")
-    with serving(profile, wish.glm, wish, folder, options=["h200"]) as url:
+    with serving(profile, wish.glm, wish, folder, options=_OPTIONS) as url:
         told = pipeline.compared(list(pipeline.measure(profile, _for_pipeline(wish), url, folder)))
     _save("gpu-pipeline", "the whole pipeline against ready-made requests", told, wish)
 

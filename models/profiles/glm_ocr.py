@@ -26,6 +26,7 @@ _FLAGS = (
     serving.batched(32_768),
     serving.images(1),
     serving.H200,
+    serving.FUSED,
     ServeFlag(
         flag='--speculative-config \'{"method": "mtp", "num_speculative_tokens": 1}\'',
         state="option",

@@ -61,8 +61,16 @@ H200 = ServeFlag(
     flag="--max-num-seqs 512 --api-server-count 4",
     state="option",
     option="h200",
-    about="For 80 GB beside 16 cores, many pages at once: 1.1 to 1.3 times as fast, by the cores; slower "
-    "at one in flight.",
+    about="For 80 GB beside 16 cores, many pages at once: 1.1 to 1.3 times as fast, by the cores; without "
+    "fused slower at one in flight.",
+)
+FUSED = ServeFlag(
+    flag='--ir-op-priority \'{"rms_norm": ["vllm_c"], "fused_add_rms_norm": ["vllm_c"]}\' '
+    '--compilation-config \'{"custom_ops": ["+silu_and_mul", "+quant_fp8"]}\'',
+    state="option",
+    option="fused",
+    about="For NVIDIA: norms and activations of the encoder as one kernel each, where vLLM leaves them to a "
+    "compiler that this encoder never goes through. With h200 1.28 times as fast as the defaults.",
 )
 FP8 = ServeFlag(
     flag="--quantization fp8",

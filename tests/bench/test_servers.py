@@ -254,7 +254,7 @@ def test_the_round_on_a_gpu_holds_the_profile_s_flags_against_the_defaults(
 ) -> None:
     gpu.flags(gpu_wish(tmp_path / "out"), tmp_path)
     assert [plan["is_bare"] for plan in planned] == [True, False]
-    assert planned[1]["options"] == ["h200"]
+    assert tuple(planned[1]["options"]) == ("h200", "fused")
     assert {tuple(plan["extra"]) for plan in planned} == {("--load-format", "dummy", "--seed=1")}
     for name in ("gpu-default", "gpu-tuned"):
         saved = result.load(tmp_path / "out" / f"{name}.json")
