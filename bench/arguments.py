@@ -4,20 +4,18 @@ import argparse
 import contextlib
 import os
 import shutil
-import signal
 import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import NoReturn
 
 from models.errors import PagemillError
+from tasks.work.processes.signals import interrupt_on_all
 
 INTERRUPTED, FAILED = 130, 4
 """Exit codes of a benchmark that somebody ended, and of one that could not measure."""
 
-_ENDING = ("SIGTERM", "SIGHUP")
 _AS_MODULE, _AS_COMMAND = "python -m bench.", "pagemill bench "
 
 
@@ -63,11 +61,7 @@ def run(main: Callable[[], int | None]) -> NoReturn:
 
     SIGTERM and a closed terminal are what Ctrl-C is: whatever was started is ended, rows measured are kept.
     """
-    for name in _ENDING:
-        number = getattr(signal, name, None)
-        # One started by nohup outlives its terminal.
-        if number and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _interrupt)
+    interrupt_on_all()
     try:
         sys.exit(main())
     except KeyboardInterrupt:
@@ -76,10 +70,6 @@ def run(main: Callable[[], int | None]) -> NoReturn:
     except PagemillError as error:
         _complain(f"Error: {error.message}\n       ({error.code})")
         sys.exit(FAILED)
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _complain(said: str) -> None:

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 
-from cli import signals
 from cli.exits import Exit
-from cli.signals import HANG_UP
+from tasks.work.processes import signals
+from tasks.work.processes.signals import HANG_UP
 
 _LET_GO_S = 3.0
 

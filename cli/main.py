@@ -24,8 +24,8 @@ from cli.commands import (
     up,
 )
 from cli.exits import MEANINGS
-from cli.signals import interrupt_on_all
 from cli.usage import use_everywhere
+from tasks.work.processes.signals import interrupt_on_all
 
 _EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code.value:<4} {text}" for code, text in MEANINGS.items())
 

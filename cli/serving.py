@@ -12,13 +12,13 @@ from types import FrameType
 import psutil
 import typer
 
-from cli import signals
 from cli.choosing import choose_profile
 from cli.exits import Exit
 from models.errors import ConfigurationError, EngineUnavailable, EnvironmentFault
 from models.profile import Profile
 from models.settings import Settings
 from tasks.work.ports import check_port
+from tasks.work.processes import signals
 from tasks.work.serving import gpus, vllm
 from tasks.work.serving.endpoints import Endpoints
 from tasks.work.serving.gate import gate_at

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from cli import signals
+from tasks.work.processes import signals
 
-TIDY = """
+_IMPORT = "from tasks.work.processes import signals"
+TIDY = f"""
 import os, signal, sys, time
-from cli import signals
+{_IMPORT}
 signals.interrupt_on_all()
 try:
     print("begun", flush=True)
@@ -28,7 +29,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_sigterm_and_a_closed_terminal_interrupt_as_ctrl_c_does(number: signal.Signals) -> None:
-    code = f"import os; from cli import signals; signals.interrupt_on_all(); os.kill(os.getpid(), {number})"
+    code = f"{_IMPORT}; import os; signals.interrupt_on_all(); os.kill(os.getpid(), {number})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "KeyboardInterrupt" in done.stderr
     assert done.returncode == -signal.SIGINT
@@ -58,5 +59,5 @@ def test_what_is_written_to_a_file_goes_on_when_the_terminal_is_closed(tmp_path:
 
 def test_a_command_started_by_nohup_outlives_its_terminal() -> None:
     assert signal.SIGHUP in signals.ending()
-    code = "import signal; from cli import signals; assert signal.SIGHUP not in signals.ending()"
+    code = f"{_IMPORT}; import signal; assert signal.SIGHUP not in signals.ending()"
     subprocess.run(["sh", "-c", 'trap "" HUP; exec "$0" -c "$1"', sys.executable, code], check=True)
