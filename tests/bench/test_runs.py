@@ -1,8 +1,8 @@
 """Benchmarks of whole runs at toy size: memory against pages, CPU by kind of page, what Prefect costs."""
 
 import os
+import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -78,15 +78,14 @@ def test_members_of_a_run_are_told_apart_by_role(tmp_path: Path) -> None:
 def test_the_cpu_of_a_tree_holds_children_of_children_that_have_ended(tmp_path: Path) -> None:
     burn = "import time\nwhile time.process_time() < 0.3: pass"
     # As a server of forks: it waits for its own children, and nobody waits for it.
-    child_ = f"import subprocess, sys, time; subprocess.run([sys.executable, '-c', {burn!r}]); time.sleep(60)"
+    waiting = f"subprocess.run([sys.executable, '-c', {burn!r}]); print('ended', flush=True)"
+    child_ = f"import subprocess, sys, time; {waiting}; time.sleep(60)"
     parent = (
         f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child_!r}]); time.sleep(60)"
     )
-    process = psutil.Popen([sys.executable, "-c", parent])
+    process = psutil.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE, text=True)
     try:
-        until = time.monotonic() + 60
-        while family.tree_s(process) < 0.3 and time.monotonic() < until:
-            time.sleep(0.05)
+        assert process.stdout.readline() == "ended\n"
         seen = family.Family()
         seen.look(process, tmp_path, at_pss=False)
         # A child that has ended counts in whole ticks, less one or two.
@@ -94,7 +93,7 @@ def test_the_cpu_of_a_tree_holds_children_of_children_that_have_ended(tmp_path: 
     finally:
         for one in [*process.children(recursive=True), process]:
             one.kill()
-        process.wait()
+        process.communicate()
 
 
 def test_documents_to_grow_by_have_all_their_pages_and_no_two_alike(tmp_path: Path) -> None:
