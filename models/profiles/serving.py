@@ -61,8 +61,8 @@ H200 = ServeFlag(
     flag="--max-num-seqs 512 --api-server-count 4",
     state="option",
     option="h200",
-    about="For 80 GB beside 16 cores, many pages at once: 1.1 to 1.3 times as fast, by the cores; without "
-    "fused slower at one in flight.",
+    about="For 80 GB beside 16 cores, many pages at once: 1.1 to 1.3 times as fast, by the cores; slower "
+    "at one in flight.",
 )
 FUSED = ServeFlag(
     flag='--ir-op-priority \'{"rms_norm": ["vllm_c"], "fused_add_rms_norm": ["vllm_c"]}\' '

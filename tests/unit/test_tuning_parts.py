@@ -107,7 +107,7 @@ def test_pages_are_read_so_many_at_once_and_those_that_fail_are_counted(tmp_path
         salts = {entry.asked.body["cache_salt"] for entry in server.entries}
     assert (len(salts), outcome.failed, outcome.tokens_out) == (1, 1, 20)
     assert sorted(filter(None, outcome.texts)) == [f"Page {n}" for n in range(5)]
-    assert outcome.pages_per_s == (outcome.when_full or outcome.read / outcome.seconds)
+    assert outcome.seconds > 0.03, "five pages by three: two after one another at least"
 
 
 def test_pages_that_nobody_waits_for_have_not_failed(tmp_path: Path) -> None:
