@@ -21,13 +21,13 @@ from tasks.work.ranks import ranked
 Differences = npt.NDArray[np.uint8]
 """How much pixels differ from the paper around them, in grey levels."""
 
-_CONTRAST = 20
+CONTRAST = 20
 """Grey levels between ink and the paper around it."""
 _STROKE = 0.35
 """Of the difference of the darkest within 8 to 16 px a stroke has so much. Letters of pages of type, drawn 7
 to 14 px high and blurred by 0.7 px, came out 1.3 to 1.6 times as high at the median without this, and 0.9 to
 1.1 times with it; with 0.5, thin strokes break and they come out too small."""
-_CELL_PX = 8
+CELL_PX = 8
 _PAPER_CELLS = 9
 """The paper's grey is looked for in 9 x 9 cells, 72 x 72 px: more than a letter, less than a shadow."""
 _PAPER_RANK, _DARK_RANK = 0.8, 0.4
@@ -38,9 +38,8 @@ _INKED_CELL = 26
 _SAMPLED = 4
 _INKED_SAMPLE = 39
 """The same where a cell is known by 16 pixels: 3 of them, since 2 are noise too often."""
-_OBVIOUS_SHARE, _TYPED_SHARE = 0.1, 0.06
-"""Share of cells that are inked on a page of text; a sheet with four black edges has 0.06. A page of type has
-no scanner's edges and no noise; a frame around it is 0.05 of the larger squares that it is looked at in."""
+_OBVIOUS_SHARE = 0.1
+"""Share of cells that are inked on a page of text; a sheet with four black edges has 0.06."""
 _FILLED = 0.9
 """A strip is a line when so much of its length is inked: letters and words leave gaps."""
 _INK_IN_WINDOW = 12
@@ -62,20 +61,16 @@ class Ink(NamedTuple):
     is_blank: bool
 
 
-def measure(image: Image.Image, *, is_typed: bool = False) -> Ink:
-    """How much ink a page image (L or RGB) has, and whether it is blank.
-
-    `is_typed`: it was drawn from visible characters, as the file tells.
-    """
-    seen = _at_a_glance(image, 4, _TYPED_SHARE) if is_typed else _at_a_glance(image, 2, _OBVIOUS_SHARE)
-    return seen or ink_and_marks(differences(image.convert("L")))[0]
+def measure(image: Image.Image) -> Ink:
+    """How much ink a page image (L or RGB) has, and whether it is blank."""
+    return _at_a_glance(image) or ink_and_marks(differences(image.convert("L")))[0]
 
 
 def ink_and_marks(differs: Differences) -> tuple[Ink, Mask]:
     """Both `measure` and `marks` of a picture whose differences these are."""
-    found = differs > _CONTRAST
+    found = differs > CONTRAST
     writing = _without_specks(found)
-    return _full(found, _CELL_PX, _INKED_CELL, _OBVIOUS_SHARE) or _measured(writing), writing
+    return _full(found, CELL_PX, _INKED_CELL) or _measured(writing), writing
 
 
 def _measured(writing: Mask) -> Ink:
@@ -89,28 +84,29 @@ def _measured(writing: Mask) -> Ink:
     return Ink(np.count_nonzero(writing) / pixels, bool(is_blank))
 
 
-def _at_a_glance(image: Image.Image, step: int, obvious: float) -> Ink | None:
-    """The ink of a light page with so many marked cells, from one pixel in `step` each way; None for others.
+def _at_a_glance(image: Image.Image) -> Ink | None:
+    """The ink of a light page with so many marked cells, from each second pixel; None for others.
 
     Ink is counted in squares of 16 of these; the paper is found by half of the rows and columns of cells.
     """
-    grey = image.resize(_one_in(step, image.size), Image.Resampling.NEAREST).convert("L")
-    cells = grey.reduce(_CELL_PX // step)
+    grey = image.resize(one_in(2, image.size), Image.Resampling.NEAREST).convert("L")
+    cells = grey.reduce(CELL_PX // 2)
     if _is_dark(cells):
         return None
-    some = cells.resize(_one_in(2, cells.size), Image.Resampling.NEAREST)
+    some = cells.resize(one_in(2, cells.size), Image.Resampling.NEAREST)
     around = _PAPER_CELLS // 2 + 1
-    return _full(_against(grey, some, around, _PAPER_RANK) > _CONTRAST, _SAMPLED, _INKED_SAMPLE, obvious)
+    return _full(_against(grey, some, around, _PAPER_RANK) > CONTRAST, _SAMPLED, _INKED_SAMPLE)
 
 
-def _one_in(step: int, size: tuple[int, int]) -> tuple[int, int]:
+def one_in(step: int, size: tuple[int, int]) -> tuple[int, int]:
+    """How many there are across and down where each is `step` long; those at the edges may be smaller."""
     return -(-size[0] // step), -(-size[1] // step)
 
 
-def _full(found: Mask, cell_px: int, inked: int, obvious: float) -> Ink | None:
+def _full(found: Mask, cell_px: int, inked: int) -> Ink | None:
     """The ink of a page that has marks all over; None for one that must be looked at closely."""
     cells = np.asarray(Image.fromarray(found.view(np.uint8) * np.uint8(255)).reduce(cell_px))
-    if (cells > inked).mean() <= obvious:
+    if (cells > inked).mean() <= _OBVIOUS_SHARE:
         return None
     return Ink(np.count_nonzero(found) / found.size, is_blank=False)
 
@@ -122,7 +118,7 @@ def marks(grey: Image.Image) -> Mask:
 
 def marks_of(differs: Differences) -> Mask:
     """The marks of a picture whose differences these are."""
-    return _without_specks(differs > _CONTRAST)
+    return _without_specks(differs > CONTRAST)
 
 
 def strokes(differs: Differences, marked: Mask) -> Mask:
@@ -131,13 +127,13 @@ def strokes(differs: Differences, marked: Mask) -> Mask:
     A mark is any difference from the paper: letters run together through their blurred edges.
     """
     height, width = differs.shape
-    whole = np.pad(differs, ((0, -height % _CELL_PX), (0, -width % _CELL_PX)))
-    rows = whole.reshape(-1, _CELL_PX, whole.shape[1]).max(axis=1)
-    cells = np.pad(rows.reshape(len(rows), -1, _CELL_PX).max(axis=2), 1)
+    whole = np.pad(differs, ((0, -height % CELL_PX), (0, -width % CELL_PX)))
+    rows = whole.reshape(-1, CELL_PX, whole.shape[1]).max(axis=1)
+    cells = np.pad(rows.reshape(len(rows), -1, CELL_PX).max(axis=2), 1)
     cells = np.maximum(np.maximum(cells[:-2], cells[1:-1]), cells[2:])
     most = np.maximum(np.maximum(cells[:, :-2], cells[:, 1:-1]), cells[:, 2:])
-    least = np.repeat((most * _STROKE).astype(np.uint8), _CELL_PX, axis=1)[:, None, :]
-    stands_out: Mask = (whole.reshape(len(rows), _CELL_PX, -1) > least).reshape(whole.shape)
+    least = np.repeat((most * _STROKE).astype(np.uint8), CELL_PX, axis=1)[:, None, :]
+    stands_out: Mask = (whole.reshape(len(rows), CELL_PX, -1) > least).reshape(whole.shape)
     return stands_out[:height, :width] & marked
 
 
@@ -146,12 +142,17 @@ def differences(grey: Image.Image) -> Differences:
 
     The paper is a high rank of the greys nearby, or a middle one where most of the sheet is dark.
     """
-    cells = grey.reduce(_CELL_PX)
-    return _against(grey, cells, _PAPER_CELLS, _DARK_RANK if _is_dark(cells) else _PAPER_RANK)
+    cells = grey.reduce(CELL_PX)
+    return _against(grey, cells, _PAPER_CELLS, paper_rank(np.asarray(cells)))
 
 
 def _is_dark(cells: Image.Image) -> bool:
-    return float(np.median(np.asarray(cells))) < 128
+    return paper_rank(np.asarray(cells)) == _DARK_RANK
+
+
+def paper_rank(cells: npt.NDArray[np.uint8]) -> float:
+    """Which of the greys around it, from 0 the darkest to 1, is the paper's; a middle one on dark sheets."""
+    return _DARK_RANK if float(np.median(cells)) < 128 else _PAPER_RANK
 
 
 def _against(grey: Image.Image, cells: Image.Image, around: int, rank: float) -> Differences:
@@ -246,9 +247,9 @@ def _noise(windows: npt.NDArray[np.int64]) -> float:
 
 def _windows(ink: Mask) -> npt.NDArray[np.int64]:
     """Ink in every window of 2 x 2 cells."""
-    height, width = (-(-side // _CELL_PX) * _CELL_PX for side in ink.shape)
+    height, width = (-(-side // CELL_PX) * CELL_PX for side in ink.shape)
     whole = np.pad(ink, ((0, height - ink.shape[0]), (0, width - ink.shape[1])))
-    bands = whole.view(np.uint8).reshape(height // _CELL_PX, _CELL_PX, width).sum(axis=1, dtype=np.uint8)
-    cells = np.pad(bands.reshape(len(bands), -1, _CELL_PX).sum(axis=2, dtype=np.int64), 1)
+    bands = whole.view(np.uint8).reshape(height // CELL_PX, CELL_PX, width).sum(axis=1, dtype=np.uint8)
+    cells = np.pad(bands.reshape(len(bands), -1, CELL_PX).sum(axis=2, dtype=np.int64), 1)
     sums: npt.NDArray[np.int64] = cells[:-1, :-1] + cells[1:, :-1] + cells[:-1, 1:] + cells[1:, 1:]
     return sums

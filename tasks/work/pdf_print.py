@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import pymupdf
 
+from models.geometry import Box
+
 # PyMuPDF ships no types for what is used here.
 _mu: Any = pymupdf
 
@@ -29,6 +31,8 @@ class Run(NamedTuple):
     direction: int | None
     """Degrees clockwise in which lines run on the page as displayed: 0, 90, 180, 270; None for others and
     for vertical writing, which runs downwards on an upright page."""
+    box: Box
+    """Around them, in points of the page as displayed."""
 
 
 class Print(NamedTuple):
@@ -72,7 +76,7 @@ def _runs(text: Any) -> Iterator[Run]:
             for span in line["spans"]:
                 chars = len("".join(span["text"].split()))
                 if chars and span["char_flags"] & _DRAWN:
-                    yield Run(span["size"], chars, direction)
+                    yield Run(span["size"], chars, direction, Box(*span["bbox"]))
 
 
 def _density(picture: Any) -> float:

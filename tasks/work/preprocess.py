@@ -24,7 +24,7 @@ from models.errors import Code, DocumentRejected, PageFailed
 from models.geometry import Transform
 from models.page import PageImage
 from models.recipe import Recipe
-from tasks.work import blank, deskew, drawable, look, sizing
+from tasks.work import blank, deskew, drawable, look, sizing, type_ink
 from tasks.work.drawable import Drawable
 from tasks.work.look import Look
 from tasks.work.sizing import Choice
@@ -88,8 +88,9 @@ def preprocess_page(  # noqa: PLR0917 (a pool passes arguments by position)
     if media_type is MediaType.PDF and recipe.grid_px == 1:
         # MuPDF rounds sides up: the last row and column are not stretched but cut.
         across = down = source.points / scale
+    ink = plan.seen.ink or _ink(image, scale, plan, source)
     sheet = _arranged(Sheet(image, Transform.scale(across, down)), plan, source, recipe)
-    return _kept(sheet, plan, source, recipe, store_root)
+    return _kept(sheet, ink, plan, source, recipe, store_root)
 
 
 def _picture(plan: _Plan, source: Drawable, recipe: Recipe) -> tuple[Image.Image, float]:
@@ -195,10 +196,15 @@ def _filled_up(sheet: Sheet, least: int) -> Sheet:
     return Sheet(paper, sheet.transform.after(Transform(1, 0, 0, 1, -left, -top)))
 
 
-def _kept(sheet: Sheet, plan: _Plan, source: Drawable, recipe: Recipe, store_root: Path) -> PageImage:
+def _ink(image: Image.Image, scale: float, plan: _Plan, source: Drawable) -> blank.Ink:
+    runs = source.print_.runs if source.print_ and plan.told_by == "layer" else ()
+    return type_ink.of_page(image, runs, scale) or blank.measure(image)
+
+
+def _kept(  # noqa: PLR0917 (each is another thing)
+    sheet: Sheet, ink: blank.Ink, plan: _Plan, source: Drawable, recipe: Recipe, store_root: Path
+) -> PageImage:
     choice, seen, size = plan.choice, plan.seen, sheet.picture.size
-    # One look tells for every size that the page is drawn in.
-    ink = seen.ink or blank.measure(sheet.picture, is_typed=plan.told_by == "layer")
     # A coarse scan is as it came: nothing of it was lost.
     is_poor = choice.scale < min(source.least_scale, source.natural) and choice.reason != "legible"
     return PageImage(

@@ -2,6 +2,9 @@
 
 from PIL import Image, ImageDraw, ImageFont
 
+from models.geometry import Box
+from tasks.work.pdf_print import Run
+
 WORDS = (
     "Whoever turns a page upside down reads nothing of it, and whoever lays it askew reads less than",
     "there is. The first line of this page says so; the second one, and those that follow it, are only",
@@ -22,3 +25,11 @@ def page(size_px: int = 20, lines: int = 30, width: int = 1089, height: int = 15
 def slanted(sheet: Image.Image, degrees: float) -> Image.Image:
     """The sheet with lines that fall to the right by so much."""
     return sheet.rotate(-degrees, Image.Resampling.BICUBIC, expand=True, fillcolor=255)
+
+
+_A4 = Box(0, 0, 595, 842)
+
+
+def run(size_pt: float, chars: int, direction: int = 0, box: Box = _A4) -> Run:
+    """Characters of a text layer that are set alike, somewhere on an A4 page."""
+    return Run(size_pt, chars, direction, box)

@@ -135,26 +135,3 @@ def test_a_page_full_of_print_is_known_by_a_quarter_of_its_pixels(monkeypatch: p
 def test_noise_is_not_mistaken_for_print_at_a_glance(share: float) -> None:
     noise = np.random.default_rng(3).random(SIZE[::-1]) < share
     assert measure(Image.fromarray(np.where(noise, 0, 250).astype(np.uint8))).share < share
-
-
-def test_a_page_of_type_is_known_at_a_glance_by_a_third_as_much_print(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    page = prints.page(size_px=16, lines=20)
-    closely, _ = ink_and_marks(differences(page))
-    monkeypatch.delattr(blank, "_measured")
-    assert measure(page, is_typed=True).share == pytest.approx(closely.share, rel=0.25)
-
-
-@pytest.mark.parametrize(("size_px", "lines"), [(16, 58), (24, 40), (40, 24)])
-def test_one_pixel_in_sixteen_tells_the_ink_of_a_page_of_type(size_px: int, lines: int) -> None:
-    page = prints.page(size_px=size_px, lines=lines)
-    closely = (differences(page) > blank._CONTRAST).mean()
-    assert measure(page, is_typed=True).share == pytest.approx(closely, rel=0.1)
-
-
-@pytest.mark.parametrize("width", [1, 2, 4, 8])
-def test_type_that_cannot_be_seen_in_its_frame_leaves_the_page_blank(width: int) -> None:
-    page = _sheet()
-    ImageDraw.Draw(page).rectangle((40, 40, 1049, 1500), outline=0, width=width)
-    assert measure(page, is_typed=True).is_blank

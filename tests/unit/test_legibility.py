@@ -5,7 +5,6 @@ from PIL import Image
 from tasks.work.blank import marks
 from tasks.work.components import boxes, glyphs
 from tasks.work.legibility import X_HEIGHT, of_letters, of_runs
-from tasks.work.pdf_print import Run
 from tests.unit import prints
 
 
@@ -14,19 +13,19 @@ def _seen(sheet: Image.Image) -> float | None:
 
 
 def test_a_page_in_one_size_has_that_size() -> None:
-    assert of_runs([Run(10, 2_000, 0)]) == X_HEIGHT * 10
+    assert of_runs([prints.run(10, 2_000)]) == X_HEIGHT * 10
 
 
 def test_footnotes_decide_and_not_the_text_above_them() -> None:
-    assert of_runs([Run(11, 2_000, 0), Run(8, 150, 0), Run(24, 30, 0)]) == X_HEIGHT * 8
+    assert of_runs([prints.run(11, 2_000), prints.run(8, 150), prints.run(24, 30)]) == X_HEIGHT * 8
 
 
 def test_exponents_and_signs_do_not_decide() -> None:
-    assert of_runs([Run(11, 2_000, 0), Run(5, 12, 0)]) == X_HEIGHT * 11
+    assert of_runs([prints.run(11, 2_000), prints.run(5, 12)]) == X_HEIGHT * 11
 
 
 def test_a_title_alone_is_the_smallest_text_there_is() -> None:
-    assert of_runs([Run(30, 12, 0)]) == X_HEIGHT * 30
+    assert of_runs([prints.run(30, 12)]) == X_HEIGHT * 30
 
 
 def test_a_page_without_type_tells_nothing() -> None:

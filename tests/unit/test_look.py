@@ -10,7 +10,7 @@ from tasks.work import look
 from tasks.work.blank import Ink
 from tasks.work.look import Look
 from tasks.work.pdf import printed
-from tasks.work.pdf_print import Print, Run
+from tasks.work.pdf_print import Print
 from tasks.work.preprocess import preprocess_page
 from tests import factories
 from tests.unit import pages, prints
@@ -72,16 +72,16 @@ def test_type_that_runs_another_way_is_turned_without_a_look_at_pixels(tmp_path:
 
 
 def test_type_that_runs_all_ways_stays_as_it_is() -> None:
-    runs = tuple(Run(10, 100, direction) for direction in (0, 90, 180, 270))
+    runs = tuple(prints.run(10, 100, direction) for direction in (0, 90, 180, 270))
     assert look.at_type(Print(runs, 0.0), ASKED) == Look(0, 0.0, 4.8)
 
 
 def test_a_stamp_on_a_scan_does_not_speak_for_it() -> None:
-    assert look.at_type(Print((Run(8, 60, 0),), 0.97), ASKED) is None
+    assert look.at_type(Print((prints.run(8, 60),), 0.97), ASKED) is None
 
 
 def test_one_word_on_a_page_without_pictures_speaks_for_it() -> None:
-    assert look.at_type(Print((Run(20, 5, 180),), 0.0), ASKED) == Look(180, 0.0, 9.6)
+    assert look.at_type(Print((prints.run(20, 5, 180),), 0.0), ASKED) == Look(180, 0.0, 9.6)
 
 
 def test_a_figure_in_a_text_may_hold_smaller_print() -> None:
