@@ -4,6 +4,9 @@ import datetime as dt
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+MOST_OPEN = 8
+"""So many documents a worker process keeps open: their pages come one by one."""
+
 
 class MediaType(StrEnum):
     """What pagemill reads, decided by content."""

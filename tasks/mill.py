@@ -15,6 +15,7 @@ import psutil
 from db import claims, runs
 from db.engine import Database, open_database
 from models.claim import Claim
+from models.document import MOST_OPEN
 from models.engine import OcrEngine
 from models.errors import ConfigurationError, PagemillError
 from models.profile import Profile
@@ -23,6 +24,7 @@ from models.settings import Settings
 from models.stage import Outcome, Stage
 from tasks.bells import Bells
 from tasks.prefetch import Prefetch
+from tasks.work.crew import WorkerCrew
 from tasks.work.engines import open_engine, servers_for
 from tasks.work.machine import machine, name_of
 from tasks.work.pool import WorkerPool
@@ -62,7 +64,7 @@ class Mill:
         self.store = Store(settings.store)
         self.jobs = jobs or settings.jobs
         # MuPDF's memory grows with the pages it has seen, so its workers are replaced now and then.
-        self.render_pool = WorkerPool(self.jobs, recycle_after=500)
+        self.render_pool = WorkerCrew(self.jobs, documents=MOST_OPEN, recycle_after=500)
         self.load_pool = WorkerPool(1)
         self.copies = Copies(self._copies / self.owner, int(settings.copies_gib * 1024**3))
         self.prefetch = Prefetch(settings.prefetch_gib * 1024**3)

@@ -58,6 +58,7 @@ def read_in_child(
             function,
             path,
             *args,
+            near=sha256,
             timeout_s=timeout_s,
             timeout_code=timeout_code,
             crash_code=crash_code,

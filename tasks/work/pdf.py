@@ -5,7 +5,6 @@ opened for reading and never written: a signed document stays as it is.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,20 +13,19 @@ import pymupdf
 from PIL import Image
 
 from models.document import DocumentFacts
-from models.errors import Code, DocumentRejected, PagemillError, SourceForbidden, SourceGone
+from models.errors import Code, DocumentRejected
 from models.geometry import Box, Transform
 from models.notes import UNREADABLE_PAGE
 from models.page import PageFacts, Word
-from models.text import clean, printable
+from models.text import clean
 from tasks.work import pdf_print, pdf_scans
 from tasks.work.pdf_boxes import load, meet
 from tasks.work.pdf_colours import has_colour
+from tasks.work.pdf_documents import damaged, opened
 from tasks.work.pdf_print import TEXT_FLAGS, Print
 
 # PyMuPDF ships no types for what is used here.
 _mu: Any = pymupdf
-_mu.TOOLS.mupdf_display_errors(False)
-_mu.TOOLS.mupdf_display_warnings(False)
 
 # A4: the size of a page that cannot be loaded but keeps its place.
 _UNKNOWN_SIZE = (595.0, 842.0)
@@ -40,8 +38,8 @@ def document_facts(path: Path, passwords: tuple[str, ...]) -> DocumentFacts:
 
     Raises DocumentRejected (corrupt, needs-password, zero-pages).
     """
-    document = _document(path, passwords)
-    with _damaged():
+    document = opened(path, passwords)
+    with damaged():
         if document.page_count == 0:
             raise DocumentRejected("The PDF has no pages.", Code.ZERO_PAGES)
         _load_any(document)
@@ -59,7 +57,7 @@ def document_facts(path: Path, passwords: tuple[str, ...]) -> DocumentFacts:
 
 def page_facts(path: Path, page_no: int, passwords: tuple[str, ...]) -> PageFacts:
     """Geometry and text layer of a page; a page that cannot be loaded has the note `unreadable-page`."""
-    document = _document(path, passwords)
+    document = opened(path, passwords)
     try:
         page, repaired = load(document, page_no)
     except Exception:
@@ -81,7 +79,7 @@ def printed(path: Path, page_no: int, passwords: tuple[str, ...]) -> Print:
 
     Raises DocumentRejected (corrupt) for a page that cannot be loaded.
     """
-    with _damaged():
+    with damaged():
         page, drawn = _drawn(path, page_no, passwords)
         try:
             return pdf_print.of_page(page, drawn)
@@ -92,8 +90,8 @@ def printed(path: Path, page_no: int, passwords: tuple[str, ...]) -> Print:
 
 def page_size(path: Path, page_no: int, passwords: tuple[str, ...]) -> tuple[float, float]:
     """Width and height in points of the page as displayed. Raises DocumentRejected (corrupt)."""
-    with _damaged():
-        page, _ = load(_document(path, passwords), page_no)
+    with damaged():
+        page, _ = load(opened(path, passwords), page_no)
         return page.rect.width, page.rect.height
 
 
@@ -102,8 +100,8 @@ def whole_jpeg(path: Path, page_no: int, passwords: tuple[str, ...]) -> bytes | 
 
     Raises DocumentRejected (corrupt).
     """
-    with _damaged():
-        page, _ = load(_document(path, passwords), page_no)
+    with damaged():
+        page, _ = load(opened(path, passwords), page_no)
         try:
             return pdf_scans.whole_jpeg(page)
         except Exception:
@@ -116,8 +114,8 @@ def is_upright_picture(path: Path, page_no: int, passwords: tuple[str, ...]) -> 
 
     Raises DocumentRejected (corrupt).
     """
-    with _damaged():
-        page, _ = load(_document(path, passwords), page_no)
+    with damaged():
+        page, _ = load(opened(path, passwords), page_no)
         return pdf_scans.is_upright_picture(page)
 
 
@@ -130,7 +128,7 @@ def render(
 
     Raises DocumentRejected when it cannot be drawn.
     """
-    with _damaged():
+    with damaged():
         page, drawn = _drawn(path, page_no, passwords, annotations=annotations)
         mode, colours = ("RGB", _mu.csRGB) if has_colour(page, drawn) else ("L", _mu.csGRAY)
         pixels = drawn.get_pixmap(matrix=_mu.Matrix(*scales), colorspace=colours, alpha=False)
@@ -140,55 +138,11 @@ def render(
     return image
 
 
-@contextmanager
-def _damaged() -> Iterator[None]:
-    try:
-        yield
-    except PagemillError:
-        raise
-    except Exception as error:
-        # What cannot be opened at all is reported by the file's path, which says nothing of the cause.
-        is_opened = not isinstance(error, _mu.FileDataError)
-        cause = clean(str(error)).rstrip(".") if is_opened else "no document could be found in it"
-        raise DocumentRejected(f"The PDF is damaged: {cause}.", Code.CORRUPT) from error
-
-
-def _document(path: Path, passwords: tuple[str, ...]) -> Any:
-    try:
-        facts = path.stat()
-    except FileNotFoundError as error:
-        raise SourceGone(f"{printable(str(path))} is not there any more.") from error
-    except PermissionError as error:
-        raise SourceForbidden(f"{printable(str(path))} may not be read: no permission.") from error
-    return _open(path, facts.st_size, facts.st_mtime_ns, passwords)
-
-
-@lru_cache(maxsize=1)
-def _open(path: Path, size: int, mtime_ns: int, passwords: tuple[str, ...]) -> Any:  # noqa: ARG001
-    """The last document stays open: its pages come one by one, and a broken one is repaired once.
-
-    Size and time are part of the key, so that a changed file is another document.
-    """
-    # What MuPDF keeps of one document must never be shown for another.
-    _interpreted.cache_clear()
-    _mu.TOOLS.store_shrink(100)
-    with _damaged(), _readable_name(path) as name:
-        document = _mu.open(name, filetype="pdf")
-        if document.needs_pass and not any(document.authenticate(password) for password in passwords):
-            document.close()
-            raise DocumentRejected(
-                "The PDF needs a password. Put it on a line of the file that PAGEMILL_PASSWORD_FILE names "
-                "(or --password-file) and ingest it again.",
-                Code.NEEDS_PASSWORD,
-            )
-        return document
-
-
 def _drawn(
     path: Path, page_no: int, passwords: tuple[str, ...], *, annotations: bool = True
 ) -> tuple[Any, Any]:
     """The page, and what it draws as a list."""
-    return _interpreted(_document(path, passwords), page_no, annotations)
+    return _interpreted(opened(path, passwords), page_no, annotations)
 
 
 @lru_cache(maxsize=1)
@@ -196,18 +150,6 @@ def _interpreted(document: Any, page_no: int, annotations: bool) -> tuple[Any, A
     """The last page stays as it was interpreted: its print is looked at, and it is drawn, once or twice."""
     page, _ = load(document, page_no)
     return page, page.get_displaylist(annots=annotations)
-
-
-@contextmanager
-def _readable_name(path: Path) -> Iterator[str]:
-    """MuPDF takes names as UTF-8 only; a name in other bytes is reached through its descriptor."""
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        with path.open("rb") as file:
-            yield f"/dev/fd/{file.fileno()}"
-    else:
-        yield str(path)
 
 
 def _load_any(document: Any) -> None:

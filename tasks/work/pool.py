@@ -95,7 +95,7 @@ class WorkerPool:
             self._open.add(outer)
         outer.add_done_callback(self._open.discard)
         pass_cancelling(outer, inner)
-        inner.add_done_callback(lambda done: _settle(outer, done, timeout_s, timeout_code, crash_code))
+        inner.add_done_callback(lambda done: _conclude(outer, done, timeout_s, timeout_code, crash_code))
         return outer
 
     def close(self) -> None:
@@ -228,7 +228,23 @@ def pass_cancelling(outer: Future[Any], inner: Future[Any]) -> None:
     outer.add_done_callback(pass_on)
 
 
-def _settle(
+def settle(
+    outer: Future[T], done: Future[T], told: Callable[[BaseException], BaseException] | None = None
+) -> None:
+    """End `outer` as `done` has ended; its error is what `told` makes of it."""
+    if done.cancelled():
+        outer.cancel()
+        # Whoever waits in `concurrent.futures.wait` is told only now.
+        outer.set_running_or_notify_cancel()
+    elif outer.set_running_or_notify_cancel():
+        error = done.exception()
+        if error is None:
+            outer.set_result(done.result())
+        else:
+            outer.set_exception(told(error) if told else error)
+
+
+def _conclude(
     outer: Future[T], done: Future[T], timeout_s: float, timeout_code: Code, crash_code: Code
 ) -> None:
     if not outer.set_running_or_notify_cancel():

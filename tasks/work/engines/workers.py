@@ -9,7 +9,7 @@ from models.errors import Code, EngineUnavailable, EnvironmentFault, TransientEr
 from models.profile import Profile
 from models.reading import Reading
 from tasks.work.engines.reader import LoadReader, read_page, reader_of
-from tasks.work.pool import WorkerPool, pass_cancelling
+from tasks.work.pool import WorkerPool, pass_cancelling, settle
 
 
 class WorkerEngine:
@@ -35,7 +35,7 @@ class WorkerEngine:
             timeout_code=Code.OCR_TIMEOUT,
         )
         pass_cancelling(outer, inner)
-        inner.add_done_callback(lambda done: _settle(outer, done))
+        inner.add_done_callback(lambda done: settle(outer, done, _translated))
         return outer
 
     def facts(self) -> Mapping[str, str]:
@@ -51,19 +51,6 @@ def require(package: str, hint: str) -> None:
     """Raise EnvironmentFault (`package-missing`) with `hint`, what to type, unless `package` is there."""
     if find_spec(package) is None:
         raise EnvironmentFault(f"The package '{package}' is not installed. {hint}", Code.PACKAGE_MISSING)
-
-
-def _settle(outer: Future[Reading], done: Future[Reading]) -> None:
-    if done.cancelled():
-        outer.cancel()
-        # Whoever waits in `concurrent.futures.wait` is told only now.
-        outer.set_running_or_notify_cancel()
-    elif outer.set_running_or_notify_cancel():
-        error = done.exception()
-        if error is None:
-            outer.set_result(done.result())
-        else:
-            outer.set_exception(_translated(error))
 
 
 def _translated(error: BaseException) -> BaseException:
